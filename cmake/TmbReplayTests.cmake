@@ -38,6 +38,8 @@ function(tmb_replay_again name program ranks)
     SKIP_RETURN_CODE 77)
 endfunction()
 tmb_replay_again(cxx heat_cxx 4)
+tmb_replay_again(threads threads 3)
+tmb_replay_again(cxx_tasks tasks_cxx 3)
 tmb_replay_again(upc upc/stencil 3)
 tmb_replay_again(upc_locks upc/nqueens 3)
 tmb_replay_again(shmem shmem/stencil 3)
@@ -61,6 +63,31 @@ if(TARGET check.oracle)
   set_tests_properties(multi.replay_random_udp multi.replay_random_udp20 PROPERTIES ENVIRONMENT
     "TOMBOLO_PLACES=cyclic:2;TOMBOLO_CONDUIT=udp")
 endif()
+
+# Random programs of several threads a rank, as PAR and PARSYNC.
+foreach(mode IN ITEMS PAR PARSYNC)
+  string(TOLOWER "crew_${mode}" tmb_crew)
+  add_executable(replay.${tmb_crew} "${PROJECT_SOURCE_DIR}/tests/replay/crew.c")
+  set_target_properties(replay.${tmb_crew} PROPERTIES OUTPUT_NAME ${tmb_crew}
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/replay")
+  target_compile_definitions(replay.${tmb_crew} PRIVATE GASNET_${mode}=1)
+  target_compile_options(replay.${tmb_crew} PRIVATE -g -O1)
+  target_link_libraries(replay.${tmb_crew} PRIVATE tmb_warnings tombolo_shared)
+  add_dependencies(replay.${tmb_crew} tombolo_replay)
+  set(tmb_random python3 "${PROJECT_SOURCE_DIR}/tests/replay/crew.py"
+    $<TARGET_FILE:tombolo_tool> $<TARGET_FILE:replay.${tmb_crew}>)
+  add_test(NAME multi.replay_${tmb_crew} COMMAND ${tmb_random} --count 16)
+  add_test(NAME multi.replay_${tmb_crew}_udp COMMAND ${tmb_random} --count 4)
+  add_test(NAME multi.replay_${tmb_crew}20 COMMAND ${tmb_random} --random --count 48 --replays 20)
+  add_test(NAME multi.replay_${tmb_crew}_udp20 COMMAND ${tmb_random} --random --count 12
+    --replays 20)
+  set_tests_properties(multi.replay_${tmb_crew} multi.replay_${tmb_crew}_udp PROPERTIES LABELS multi
+    TIMEOUT 240)
+  set_tests_properties(multi.replay_${tmb_crew}20 multi.replay_${tmb_crew}_udp20 PROPERTIES
+    LABELS "multi;nightly" TIMEOUT 1800)
+  set_tests_properties(multi.replay_${tmb_crew}_udp multi.replay_${tmb_crew}_udp20 PROPERTIES
+    ENVIRONMENT "TOMBOLO_PLACES=cyclic:2;TOMBOLO_CONDUIT=udp")
+endforeach()
 
 # Each case of orders.f90 and orders_shmem.c: once in each run of the tests, 20 times nightly.
 function(tmb_replay_orders name program source)

@@ -6,8 +6,10 @@
  * tools/replay. A file is a head of RPL_HEAD_BYTES and then events of 16 bytes. It is mapped while
  * it is written, and its count is raised after each event, so it can be read up to the last event
  * of a rank that has died. The file `sites.N` has a line of text for each call of the program that
- * has an event: number, name of the call, offset in its module, path of the module. Invariants:
- * numbers of sites begin at 1; positions of events never fall.
+ * has an event: number, name of the call, offset in its module, path of the module. The threads
+ * that the program has made have a file `rank.N.ID` each; the order in which those of a rank take
+ * locks, send requests and take signals is in the files `locks.N`, `sends.N` and `takes.N`.
+ * Invariants: numbers of sites begin at 1; positions of events never fall.
  */
 #ifndef TMB_REPLAY_LOG_H
 #define TMB_REPLAY_LOG_H
@@ -18,6 +20,7 @@
 #define RPL_MAGIC       0x72706c31u
 #define RPL_HEAD_BYTES  4096u
 #define RPL_GROW_EVENTS 65536u /* the file grows by so many */
+#define RPL_GROW_THREAD 4096u  /* that of a thread */
 #define RPL_PATH_BYTES  1024u
 #define RPL_NAME_BYTES  48u
 
@@ -31,19 +34,27 @@ enum rpl_kind {
   RPL_TICKET,      /* an operation on a word; arg: its number among those of the word's bucket */
   RPL_VERSION,     /* behind a value that was written by a call: arg: writes to the word's bucket */
   RPL_LOSS,        /* the library reported a loss; arg: the rank, detail: its state */
+  RPL_THREAD,      /* behind a handler that ran in another thread; arg: its ID */
+  RPL_RAN,         /* of that thread: it ran the handler; arg: number of the event, modulo 2^32 */
+  RPL_TURN, /* arg: ID of the thread, or RPL_ID_HANDLERS; run: how often; repeat: a failure */
   RPL_KINDS
 };
 
 #define RPL_BETWEEN 0x80u /* bit of kind: between two calls, after that of the position */
 
 /* The position of an event is the call in which it happened: a run is a series of calls of the
- * same function, repeat a call in it. So a loop that polls memory changes repeat alone. */
+ * same function, repeat a call in it, or a lock that was taken behind it. So a loop that polls
+ * memory changes repeat alone. */
 struct rpl_event {
   uint32_t run, repeat; /* modulo 2^32; repeat stays at its largest value */
   uint32_t arg;
   uint16_t site; /* the call, 0: unknown */
   uint8_t kind, detail;
 };
+
+/* IDs of threads: the one that has started the job, and handlers, whoever runs them. */
+#define RPL_ID_FIRST    0u
+#define RPL_ID_HANDLERS 1u
 
 struct rpl_head {
   uint32_t magic, event_bytes;

@@ -28,7 +28,9 @@ GEXX_API void gexx_check_handlers(gexx_check_handler_fn fn);
 
 /* Called before a handler of a client runs, by the thread that would run it; arguments as above.
  * Returns whether the library keeps the message, so that the handler does not run now. Also called
- * behind a handler, with msg NULL: it may release some. */
+ * behind a handler, and in a poll, with msg NULL and reply GEXX_GATE_...: it may release
+ * some. In a poll it returns whether one of this thread has run since the last one. */
+enum { GEXX_GATE_RAN = 0, GEXX_GATE_POLLS = -1 };
 typedef int (*gexx_gate_fn)(gex_Rank_t from, int reply, const struct gexx_am_msg *msg);
 
 /* Sets that function; NULL: none. Once, after initialisation. */

@@ -6,8 +6,9 @@
  * something happens at one point; seed, rank, kind and number of the point decide. Points are
  * counted so that the time of other ranks changes no number: runs of calls, and messages. If the
  * launcher has named the decisions that may be taken, those and no others are. All of it is what
- * the API allows: a poll need not deliver, a test may report "not yet". Invariant: a message is
- * held back in polls only, because a blocking call may depend on it.
+ * the API allows: a poll need not deliver, a test may report "not yet". Invariants: the first
+ * thread of a rank alone takes decisions; a message is held back in polls only, because a blocking
+ * call may depend on it.
  */
 #define _GNU_SOURCE
 #include "replay/runtime/rpl.h"
@@ -80,7 +81,8 @@ static bool decide(enum rpl_chaos_kind kind, uint32_t number, bool again, uint64
 
 void rpl_chaos_delay(void) {
   uint64_t bits;
-  if (!chaos.on || rpl.repeat || !decide(RPL_CHAOS_DELAY, rpl.run, false, &bits)) return;
+  if (!chaos.on || rpl_first.repeat || !decide(RPL_CHAOS_DELAY, rpl_first.run, false, &bits))
+    return;
   (void)nanosleep(&(struct timespec){0, (long)(bits % DELAY_NS_MAX)}, NULL);
 }
 
@@ -92,7 +94,7 @@ uint32_t rpl_chaos_hold(void) {
 
 bool rpl_chaos_late(void) {
   uint64_t bits;
-  if (!chaos.on || rpl.repeat >= POLLS_MAX) return false;
-  return decide(RPL_CHAOS_RESULT, rpl.run, rpl.repeat != 0, &bits) &&
-         rpl.repeat < 1 + (uint32_t)(bits % POLLS_MAX);
+  if (!chaos.on || rpl_own != &rpl_first || rpl_first.repeat >= POLLS_MAX) return false;
+  return decide(RPL_CHAOS_RESULT, rpl_first.run, rpl_first.repeat != 0, &bits) &&
+         rpl_first.repeat < 1 + (uint32_t)(bits % POLLS_MAX);
 }

@@ -27,10 +27,7 @@
 #define OWN   UINT64_C(0x200000000000) /* address of the first mapping of this file */
 
 static struct {
-  struct rpl_head *head;
-  struct rpl_event *events; /* recording: the window; replay: all */
-  uint64_t next;            /* of the window, or to be replayed */
-  int fd, sites_fd;
+  int sites_fd;
   uint32_t sites;
   struct {
     const void *pc;
@@ -53,9 +50,12 @@ const char *rpl_call_name(enum rpl_call call) {
   return names[call];
 }
 
-static int open_file(const char *folder, const char *name, int flags) {
-  char path[RPL_PATH_BYTES];
-  if (snprintf(path, sizeof path, "%s/%s.%u", folder, name, rpl.rank) >= (int)sizeof path)
+/* in id: of a thread, 0: the file is of the rank. */
+static int open_file(const char *name, uint32_t id, int flags) {
+  char path[RPL_PATH_BYTES], last[16] = "";
+  if (id) snprintf(last, sizeof last, ".%x", id);
+  if (snprintf(path, sizeof path, "%s/%s.%u%s", rpl.folder, name, rpl.rank, last) >=
+      (int)sizeof path)
     return -1;
   return open(path, flags | O_CLOEXEC, 0666);
 }
@@ -63,65 +63,79 @@ static int open_file(const char *folder, const char *name, int flags) {
 /* Map memory, or a file (fd < 0: none), where the kernel places nothing by itself. Returns
  * MAP_FAILED as mmap does. */
 static void *map_own(size_t bytes, int prot, int fd, off_t at) {
-  static uint64_t next = OWN;
+  static uint64_t after = OWN;
+  const uint64_t next =
+      __atomic_fetch_add(&after, (bytes + 0xffff) & ~UINT64_C(0xffff), __ATOMIC_RELAXED);
   const int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
   void *map = mmap((void *)(uintptr_t)next, bytes, prot, flags | MAP_FIXED_NOREPLACE, fd, at);
   if (map == MAP_FAILED) map = mmap(NULL, bytes, prot, flags, fd, at);
-  next += (bytes + 0xffff) & ~UINT64_C(0xffff);
   return map;
 }
 
-/* Take blocks of the file, up to a size. Returns whether there are so many, else errno. */
-static bool take(uint64_t bytes) {
-  errno = posix_fallocate(log_.fd, 0, (off_t)bytes);
+/* Take blocks of a file, up to a size. Returns whether there are so many, else errno. */
+static bool take(int fd, uint64_t bytes) {
+  errno = posix_fallocate(fd, 0, (off_t)bytes);
   return errno == 0;
 }
 
 /* Map room for more events behind those that are there. */
-static bool grow(void) {
-  const uint64_t bytes = (uint64_t)RPL_GROW_EVENTS * sizeof(struct rpl_event);
-  const uint64_t at = RPL_HEAD_BYTES + log_.head->events * sizeof(struct rpl_event);
-  if (log_.events) (void)munmap(log_.events, bytes);
-  log_.next = 0;
-  log_.events = NULL;
-  if (!take(at + bytes)) return false;
-  void *const map = map_own(bytes, PROT_READ | PROT_WRITE, log_.fd, (off_t)at);
+static bool grow(struct rpl_log *l) {
+  const uint64_t bytes = (uint64_t)l->room * sizeof(struct rpl_event);
+  const uint64_t at = RPL_HEAD_BYTES + l->head->events * sizeof(struct rpl_event);
+  if (l->events) (void)munmap(l->events, bytes);
+  l->next = 0;
+  l->events = NULL;
+  if (!take(l->fd, at + bytes)) return false;
+  void *const map = map_own(bytes, PROT_READ | PROT_WRITE, l->fd, (off_t)at);
   if (map == MAP_FAILED) return false;
-  log_.events = map;
+  l->events = map;
   return true;
 }
 
-bool rpl_log_create(const char *folder) {
-  log_.fd = open_file(folder, "rank", O_RDWR | O_CREAT | O_TRUNC);
-  log_.sites_fd = open_file(folder, "sites", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND);
-  if (log_.fd < 0 || log_.sites_fd < 0 || !take(RPL_HEAD_BYTES)) return false;
-  void *const head = map_own(RPL_HEAD_BYTES, PROT_READ | PROT_WRITE, log_.fd, 0);
+bool rpl_log_create_at(struct rpl_log *l, const char *name, uint32_t id) {
+  l->fd = open_file(name, id, O_RDWR | O_CREAT | O_TRUNC);
+  if (l->fd < 0 || !take(l->fd, RPL_HEAD_BYTES)) return false;
+  void *const head = map_own(RPL_HEAD_BYTES, PROT_READ | PROT_WRITE, l->fd, 0);
   if (head == MAP_FAILED) return false;
-  log_.head = head;
-  *log_.head =
+  l->head = head;
+  *l->head =
       (struct rpl_head){RPL_MAGIC, (uint32_t)sizeof(struct rpl_event), rpl.rank, rpl.ranks, 0, 0};
-  log_.sites = 1;
-  return grow();
+  l->room = id ? RPL_GROW_THREAD : RPL_GROW_EVENTS;
+  return grow(l);
 }
 
-void rpl_log_append(const struct rpl_event *event) {
-  if (log_.next == RPL_GROW_EVENTS && !grow()) {
-    fprintf(stderr, "tombolo: rank %u: the recording ends here: no room for more events: %s\n",
-            rpl.rank, strerror(errno));
-    rpl.mode = RPL_OFF;
+bool rpl_log_create(void) {
+  log_.sites_fd = open_file("sites", 0, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND);
+  log_.sites = 1;
+  return log_.sites_fd >= 0 && rpl_log_create_at(&rpl_first.log, "rank", 0);
+}
+
+static void no_room(void) {
+  fprintf(stderr, "tombolo: rank %u: the recording ends here: no room for more events: %s\n",
+          rpl.rank, strerror(errno));
+  rpl.mode = RPL_OFF;
+}
+
+void rpl_log_append_to(struct rpl_log *l, const struct rpl_event *event) {
+  if (l->next == l->room && !grow(l)) {
+    no_room();
     return;
   }
-  log_.events[log_.next++] = *event;
-  __atomic_store_n(&log_.head->events, log_.head->events + 1, __ATOMIC_RELEASE);
+  l->events[l->next++] = *event;
+  __atomic_store_n(&l->head->events, l->head->events + 1, __ATOMIC_RELEASE);
 }
 
-void rpl_log_end(void) {
-  if (rpl.mode == RPL_RECORDS && log_.head) {
-    log_.head->ended = 1;
-    (void)ftruncate(log_.fd,
-                    (off_t)(RPL_HEAD_BYTES + log_.head->events * sizeof(struct rpl_event)));
-    rpl.mode = RPL_OFF;
-  }
+void rpl_log_append(struct rpl_thread *t, const struct rpl_event *event) {
+  if (!t->log.head && !rpl_log_create_at(&t->log, "rank", t->id))
+    no_room();
+  else
+    rpl_log_append_to(&t->log, event);
+}
+
+void rpl_log_close(struct rpl_log *l) {
+  if (!l->head) return;
+  l->head->ended = 1;
+  (void)ftruncate(l->fd, (off_t)(RPL_HEAD_BYTES + l->head->events * sizeof(struct rpl_event)));
 }
 
 /* ---- calls of the program */
@@ -139,33 +153,33 @@ static void place_of(enum rpl_call call, const void *pc, struct rpl_place *out) 
   out->module[length > 0 ? length : 0] = '\0';
 }
 
-void rpl_here(struct rpl_place *out) {
-  place_of(rpl.call, rpl.pc, out);
+void rpl_here(const struct rpl_thread *t, struct rpl_place *out) {
+  place_of(t->call, t->pc, out);
 }
 
-uint16_t rpl_log_site(void) {
-  uint64_t h = (uintptr_t)rpl.pc * UINT64_C(0x9e3779b97f4a7c15);
+uint16_t rpl_log_site(const struct rpl_thread *t) {
+  uint64_t h = (uintptr_t)t->pc * UINT64_C(0x9e3779b97f4a7c15);
   h = (h ^ h >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
   uint32_t at = (uint32_t)(h >> 40) & (SITES - 1);
-  while (log_.known[at].site && (log_.known[at].pc != rpl.pc || log_.known[at].call != rpl.call))
+  while (log_.known[at].site && (log_.known[at].pc != t->pc || log_.known[at].call != t->call))
     at = (at + 1) & (SITES - 1);
   if (log_.known[at].site || log_.sites == SITES / 2) return log_.known[at].site;
   struct rpl_place place;
   char line[RPL_PATH_BYTES + 128];
-  rpl_here(&place);
+  rpl_here(t, &place);
   const int n = snprintf(line, sizeof line, "%u %s 0x%llx %s\n", log_.sites, place.call,
                          (unsigned long long)place.offset, place.module);
   if (write(log_.sites_fd, line, (size_t)n) != n) return 0;
-  log_.known[at].pc = rpl.pc;
-  log_.known[at].call = rpl.call;
+  log_.known[at].pc = t->pc;
+  log_.known[at].call = t->call;
   log_.known[at].site = (uint16_t)log_.sites++;
   return log_.known[at].site;
 }
 
 /* ---- replay */
 
-static bool read_sites(const char *folder) {
-  const int fd = open_file(folder, "sites", O_RDONLY);
+static bool read_sites(void) {
+  const int fd = open_file("sites", 0, O_RDONLY);
   FILE *const in = fd >= 0 ? fdopen(fd, "r") : NULL;
   void *const places = map_own(SITES * sizeof *log_.places, PROT_READ | PROT_WRITE, -1, 0);
   if (!in || places == MAP_FAILED) return false;
@@ -182,34 +196,39 @@ static bool read_sites(const char *folder) {
   return true;
 }
 
-bool rpl_log_open(const char *folder) {
+bool rpl_log_open_at(struct rpl_log *l, const char *name, uint32_t id) {
   struct stat st;
-  log_.fd = open_file(folder, "rank", O_RDONLY);
-  if (log_.fd < 0 || fstat(log_.fd, &st) != 0 || st.st_size < (off_t)RPL_HEAD_BYTES) return false;
-  void *const map = map_own((size_t)st.st_size, PROT_READ, log_.fd, 0);
+  l->fd = open_file(name, id, O_RDONLY);
+  if (l->fd < 0 || fstat(l->fd, &st) != 0 || st.st_size < (off_t)RPL_HEAD_BYTES) return false;
+  void *const map = map_own((size_t)st.st_size, PROT_READ, l->fd, 0);
   if (map == MAP_FAILED) return false;
-  log_.head = map;
-  log_.events = (void *)((char *)map + RPL_HEAD_BYTES);
+  l->head = map;
+  l->events = (void *)((char *)map + RPL_HEAD_BYTES);
   const uint64_t room = ((uint64_t)st.st_size - RPL_HEAD_BYTES) / sizeof(struct rpl_event);
-  return log_.head->magic == RPL_MAGIC && log_.head->event_bytes == sizeof(struct rpl_event) &&
-         log_.head->rank == rpl.rank && log_.head->ranks == rpl.ranks &&
-         log_.head->events <= room && read_sites(folder);
+  return l->head->magic == RPL_MAGIC && l->head->event_bytes == sizeof(struct rpl_event) &&
+         l->head->rank == rpl.rank && l->head->ranks == rpl.ranks && l->head->events <= room;
 }
 
-const struct rpl_event *rpl_log_next(void) {
-  return log_.next < log_.head->events ? &log_.events[log_.next] : NULL;
+bool rpl_log_open(void) {
+  return rpl_log_open_at(&rpl_first.log, "rank", 0) && read_sites();
+}
+
+const struct rpl_event *rpl_log_next_of(const struct rpl_thread *t) {
+  const struct rpl_log *const l = &t->log;
+  const uint64_t next = rpl_log_number_of(t);
+  return l->head && next < l->head->events ? &l->events[next] : NULL;
 }
 
 bool rpl_log_has_end(void) {
-  return log_.head->ended;
+  return rpl_first.log.head->ended;
 }
 
-uint64_t rpl_log_number(void) {
-  return log_.next;
+uint64_t rpl_log_number_of(const struct rpl_thread *t) {
+  return __atomic_load_n(&t->log.next, __ATOMIC_RELAXED);
 }
 
-void rpl_log_step(void) {
-  log_.next++;
+void rpl_log_step_of(struct rpl_thread *t) {
+  __atomic_store_n(&t->log.next, t->log.next + 1, __ATOMIC_RELAXED);
   rpl_moved();
 }
 

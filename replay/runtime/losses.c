@@ -12,8 +12,11 @@
 #include <stdlib.h>
 
 static void on_loss(gex_Rank_t rank, int state, void *cdata) {
-  if (rpl_on() && rpl.mode == RPL_RECORDS) rpl_note_between(RPL_LOSS, rank, (uint8_t)state);
-  if (!rpl_on() || rpl.mode != RPL_REPLAYS || rpl_comes(RPL_LOSS, rank))
+  const bool first = rpl_on() && rpl_own == &rpl_first;
+  rpl_lock();
+  if (first && rpl.mode == RPL_RECORDS) rpl_note_between(RPL_LOSS, rank, (uint8_t)state);
+  rpl_unlock();
+  if (!first || rpl.mode != RPL_REPLAYS || rpl_comes(RPL_LOSS, rank))
     rpl.loss.fn(rank, state, cdata);
   else
     rpl.loss.early[rank] = (uint8_t)state;

@@ -7,8 +7,9 @@
  * an event has come when its position is that of the call in progress, or before it. Handlers of a
  * call run at the latest before it ends, those between two calls before the second one begins. So a
  * loop that polls memory may make fewer or more calls than in the recording, and the order of
- * events is the same. A message that comes to another thread has the position of the ordered one at
- * that time. Invariants: no wait is inside a handler; position and log change under the lock.
+ * events is the same. A handler that runs in another thread than the first one is in the logs of
+ * both; a replay runs it in that thread, once both are at its positions. Invariants: no wait is
+ * inside a handler; positions and logs change under the lock.
  */
 #define _GNU_SOURCE
 #include "replay/runtime/rpl.h"
@@ -26,6 +27,7 @@
 #define SLEEP_NS  50000L
 #define NOTICE_S  5                    /* a wait that lasts so long is reported */
 #define LATE_NS   UINT64_C(2000000000) /* for which a message waits for its loop, at most */
+#define ALONE_S   10                   /* for which the first thread waits for another one */
 #define EXIT_CODE 67                   /* of a replay that has left the order; see tools/replay */
 
 static uint32_t *kept; /* [ranks][2] messages that the library keeps */
@@ -36,7 +38,9 @@ static _Thread_local const struct rpl_event *released_by;
 static _Thread_local bool draining; /* in release_due or release_all */
 static uint32_t running;            /* handlers that have begun and not ended, of one thread */
 static _Thread_local uint32_t own_running;
-static uint64_t late; /* number, from 1, of an event whose loop is over: it comes in any one */
+static _Thread_local bool ran; /* a handler, since the last poll */
+static uint64_t
+    alone; /* number, from 1, of a handler whose thread does not come: any one runs it */
 
 static uint32_t *kept_of(uint32_t from, bool reply) {
   if (!kept) kept = calloc((size_t)rpl.ranks * 4, sizeof *kept);
@@ -58,64 +62,103 @@ static void describe(const struct rpl_event *e, char *text, size_t bytes) {
   case RPL_INDEX: snprintf(text, bytes, "found index %u", e->arg); break;
   case RPL_VALUE: snprintf(text, bytes, "read the value %u", e->arg); break;
   case RPL_TICKET: snprintf(text, bytes, "operation %u on its word", e->arg); break;
+  case RPL_RAN: snprintf(text, bytes, "handler %u", e->detail); break;
   case RPL_LOSS: snprintf(text, bytes, "the loss of rank %u", e->arg); break;
   default: snprintf(text, bytes, "unknown event"); break;
   }
 }
 
-void rpl_deviate(const char *found) {
-  const struct rpl_event *const e = rpl_log_next();
+/* in t: the thread whose next event does not happen. */
+static void deviate(const struct rpl_thread *t, const char *found) {
+  const struct rpl_event *const e = rpl_log_next_of(t);
   struct rpl_deviation *const d = &rpl.area->rank[rpl.rank].deviation;
-  d->event = rpl_log_number();
+  d->event = rpl_log_number_of(t);
   if (e) {
     rpl_log_place(e->site, &d->expected);
     describe(e, d->expected.detail, sizeof d->expected.detail);
   }
-  rpl_here(&d->found);
+  rpl_here(t, &d->found);
   snprintf(d->found.detail, sizeof d->found.detail, "%s", found);
   __atomic_store_n(&d->set, 1, __ATOMIC_RELEASE);
   rpl.mode = RPL_OFF;
   gexx_Job_SetFailurePolicy(GEXX_FAILURE_ABORT); /* also where ranks go on without this one */
   rpl_real.gasnet_exit(EXIT_CODE);
+}
+
+void rpl_deviate(const char *found) {
+  deviate(rpl_own, found);
   abort(); /* not reached */
 }
 
 /* ---- turns */
 
-static int compare(uint32_t run, uint32_t repeat) {
-  if (run != rpl.run) return (int32_t)(run - rpl.run) < 0 ? -1 : 1;
-  return repeat < rpl.repeat ? -1 : repeat > rpl.repeat;
+static int compare(const struct rpl_thread *t, const struct rpl_event *e) {
+  if (e->run != t->run) return (int32_t)(e->run - t->run) < 0 ? -1 : 1;
+  return e->repeat < t->repeat ? -1 : e->repeat > t->repeat;
 }
 
 /* Whether a handler that ran in a step may run in this one. */
-static bool same_loop(const struct rpl_event *e) {
+static bool same_loop(const struct rpl_thread *t, const struct rpl_event *e) {
   struct rpl_place there, here;
   rpl_log_place(e->site, &there);
   if (strcmp(there.call, rpl_call_name(RPL_CALL_gexx_wait_step)) != 0) return true;
-  rpl_here(&here);
+  rpl_here(t, &here);
   return there.offset == here.offset;
 }
 
 /* Whether the next event and the one before it, which has happened, are of the same step: a loop
  * that the first one has ended is over when the second one comes. */
-static bool follows(const struct rpl_event *e) {
-  if (!rpl_log_number()) return false;
-  const struct rpl_event *const before = e - 1;
+static bool follows(const struct rpl_thread *t, const struct rpl_event *e) {
+  if (!rpl_log_number_of(t)) return false;
+  const struct rpl_event *before = e - 1;
+  if (before->kind == RPL_THREAD) before--;
   return before->run == e->run && before->repeat == e->repeat && before->site == e->site;
 }
 
-static bool turn_of(const struct rpl_event *e) {
-  const int order = compare(e->run, e->repeat);
-  if (rpl.stepping && late == rpl_log_number() + 1) return true;
+/* Whether the turn of the next event of a thread has come. */
+static bool turn_of(const struct rpl_thread *t, const struct rpl_event *e) {
+  const int order = compare(t, e);
+  if (t->stepping && t->late.number == rpl_log_number_of(t) + 1) return true;
   if (order == 0 && (e->kind & RPL_BETWEEN))
-    return rpl.left && (!rpl.stepping || same_loop(e) || follows(e));
+    return t->left && (!t->stepping || same_loop(t, e) || follows(t, e));
   return order <= 0;
 }
 
 /* Whether an event comes to this rank in any call: a handler, or the report of a loss. */
 static bool is_handler(const struct rpl_event *e) {
   const enum rpl_kind kind = rpl_kind_of(e);
-  return kind == RPL_REQUEST || kind == RPL_REPLY || kind == RPL_LOSS;
+  return kind == RPL_REQUEST || kind == RPL_REPLY || kind == RPL_LOSS || kind == RPL_RAN;
+}
+
+/* The event of the handler that a thread is to run next, in its own log. Handlers that others have
+ * run for it are left out. Under the lock. */
+static const struct rpl_event *next_ran(struct rpl_thread *t) {
+  const struct rpl_event *e;
+  while ((e = rpl_log_next_of(t)) && rpl_kind_of(e) == RPL_RAN &&
+         (!rpl_log_next_of(&rpl_first) || (int32_t)(rpl_log_number_of(&rpl_first) - e->arg) > 0))
+    rpl_log_step_of(t);
+  return e && rpl_kind_of(e) == RPL_RAN ? e : NULL;
+}
+
+/* Whether the calling thread may run the next handler, as far as threads matter. in e: its event.
+ * Under the lock. */
+static bool is_mine(const struct rpl_event *e) {
+  const uint64_t number = rpl_log_number_of(&rpl_first);
+  const bool last = number + 1 == rpl_first.log.head->events;
+  if (last || e[1].kind != RPL_THREAD) return rpl_own == &rpl_first;
+  if (e[1].arg == RPL_ID_HANDLERS || alone == number + 1) return true;
+  struct rpl_thread *const t = rpl_thread_of(e[1].arg);
+  if (!t || t->ended) return t && rpl_own == &rpl_first;
+  const struct rpl_event *const mark = rpl_own == t ? next_ran(t) : NULL;
+  return mark && mark->arg == (uint32_t)number && turn_of(t, mark);
+}
+
+/* The next handler has begun. */
+static void step_over(void) {
+  rpl_log_step_of(&rpl_first);
+  const struct rpl_event *const e = rpl_log_next_of(&rpl_first);
+  if (e && e->kind == RPL_THREAD) rpl_log_step_of(&rpl_first);
+  if (rpl_own && rpl_own != &rpl_first) (void)next_ran(rpl_own);
 }
 
 /* Pass the oldest kept message of a sender to the gate. in e: its event, which is taken, NULL:
@@ -124,10 +167,11 @@ static bool release(uint32_t from, bool reply, const struct rpl_event *e) {
   rpl_lock();
   uint32_t *const waiting = kept_of(from, reply);
   /* else another thread was faster, or runs a handler */
-  const bool mine = *waiting && (!e || rpl_log_next() == e) && running == own_running;
+  const bool mine = *waiting && running == own_running &&
+                    (!e || (rpl_log_next_of(&rpl_first) == e && is_mine(e)));
   if (mine) running++, own_running++;
   if (mine) --*waiting;
-  if (mine && e) rpl_log_step();
+  if (mine && e) step_over();
   rpl_unlock();
   if (!mine) return false;
   releasing = true;
@@ -143,7 +187,7 @@ static bool release_loss(uint32_t rank) {
   const int state = rpl.loss.early ? rpl.loss.early[rank] : 0;
   if (!state || !rpl.loss.fn) return false;
   rpl.loss.early[rank] = 0;
-  if (rpl_log_next()) rpl_log_step();
+  if (rpl_log_next_of(&rpl_first)) rpl_log_step_of(&rpl_first);
   rpl.loss.fn(rank, state, rpl.loss.cdata);
   return true;
 }
@@ -154,11 +198,22 @@ static bool release_event(const struct rpl_event *e) {
   return kind == RPL_LOSS ? release_loss(e->arg) : release(e->arg, kind == RPL_REPLY, e);
 }
 
-/* The next event, if it is one of these and its turn has come, else NULL. */
+/* The next handler or loss of the rank, if its turn has come and the calling thread may run it,
+ * else NULL. */
 static const struct rpl_event *due_handler(void) {
   rpl_lock();
+  const struct rpl_event *e = rpl_log_next_of(&rpl_first);
+  if (e && (!is_handler(e) || !turn_of(&rpl_first, e) || !is_mine(e))) e = NULL;
+  rpl_unlock();
+  return e;
+}
+
+/* The next event of the calling thread, if it is a handler and its turn has come, else NULL. */
+static const struct rpl_event *own_handler(void) {
+  rpl_lock();
+  if (rpl_own != &rpl_first) (void)next_ran(rpl_own);
   const struct rpl_event *e = rpl_log_next();
-  if (e && (!is_handler(e) || !turn_of(e))) e = NULL;
+  if (e && (!is_handler(e) || !turn_of(rpl_own, e))) e = NULL;
   rpl_unlock();
   return e;
 }
@@ -173,12 +228,14 @@ static void release_due(void) {
   draining = false;
 }
 
-/* Let all come that are held back: behind the end of the log, or in no order. */
-static void release_all(void) {
+/* Let all come that are held back: behind the end of the log, or in no order. in chaos: but for
+ * those that chaos holds back. */
+static void release_all(bool chaos) {
   if (draining) return;
   draining = true;
   for (uint32_t r = 0; kept && r < 2 * rpl.ranks; r++)
-    while (release(r / 2, r % 2, NULL)) continue;
+    while (!(chaos && __atomic_load_n(&hold[r], __ATOMIC_RELAXED)) && release(r / 2, r % 2, NULL))
+      continue;
   draining = false;
 }
 
@@ -186,24 +243,39 @@ static void release_all(void) {
  * of the loop of polls before this one. It is held back, because that loop may come. But memory may
  * have ended it sooner than in the recording: then nothing else happens in the job. */
 static void look_for_late(void) {
-  static uint64_t number, since;
+  struct rpl_thread *const t = rpl_own;
   const struct rpl_event *const e = rpl_log_next();
-  if (!e || e->run != rpl.run || !is_handler(e) || turn_of(e)) return;
-  if (number != rpl_log_number() + 1) since = rpl_now_ns();
-  number = rpl_log_number() + 1;
-  if (!rpl_still() && (rpl.area->only || rpl_now_ns() - since < LATE_NS)) return;
-  late = number;
+  if (!e || e->run != t->run || !is_handler(e) || turn_of(t, e)) return;
+  const uint64_t number = rpl_log_number() + 1;
+  if (t->late.looked != number) t->late.since_ns = rpl_now_ns();
+  t->late.looked = number;
+  if (!rpl_still() && (rpl.area->only || rpl_now_ns() - t->late.since_ns < LATE_NS)) return;
+  rpl_lock();
+  t->late.number = number;
+  rpl_unlock();
   release_due();
 }
 
-void rpl_note_between(enum rpl_kind kind, uint32_t from, uint8_t handler) {
-  const struct rpl_event e = {.run = rpl.run,
-                              .repeat = rpl.repeat,
-                              .arg = from,
-                              .site = rpl_log_site(),
-                              .kind = (uint8_t)(kind | (rpl.left ? RPL_BETWEEN : 0)),
-                              .detail = handler};
-  rpl_log_append(&e);
+/* Append an event at the position of a thread. */
+static void append_between(struct rpl_thread *t, uint8_t kind, uint32_t arg, uint8_t detail) {
+  const struct rpl_event e = {.run = t->run,
+                              .repeat = t->repeat,
+                              .arg = arg,
+                              .site = rpl_log_site(t),
+                              .kind = (uint8_t)(kind | (t->left ? RPL_BETWEEN : 0)),
+                              .detail = detail};
+  rpl_log_append(t, &e);
+}
+
+void rpl_note_between(enum rpl_kind kind, uint32_t from, uint8_t detail) {
+  const uint32_t number = (uint32_t)rpl_first.log.head->events;
+  append_between(&rpl_first, (uint8_t)kind, from, detail);
+  if (rpl_own == &rpl_first || rpl.mode != RPL_RECORDS) return;
+  rpl_log_append(&rpl_first, &(struct rpl_event){.run = rpl_first.run,
+                                                 .repeat = rpl_first.repeat,
+                                                 .arg = rpl_own ? rpl_own->id : RPL_ID_HANDLERS,
+                                                 .kind = RPL_THREAD});
+  if (rpl_own) append_between(rpl_own, RPL_RAN, number, detail);
 }
 
 /* Calls in which chaos may hold messages back: the caller makes another one. */
@@ -212,59 +284,93 @@ static bool is_poll(enum rpl_call call) {
          call == RPL_CALL_gexx_wait_step;
 }
 
-/* A recording, or chaos: returns whether the message is held back. Other threads than the ordered
- * one hold it back only behind others of its sender. */
+/* Let messages of a sender come before the next one of it. Returns false if another thread has
+ * begun a handler meanwhile: then the next one waits, too. Under the lock. */
+static bool release_before(uint32_t from, bool reply) {
+  uint32_t *const waiting = kept_of(from, reply);
+  while (*waiting) {
+    rpl_unlock(); /* the handler may wait for a lock of a thread that waits for this one */
+    (void)release(from, reply, NULL);
+    rpl_lock();
+    if (running != own_running) return ++*waiting == 0;
+  }
+  return true;
+}
+
+/* A recording, or chaos: returns whether the message is held back. Other threads than the first one
+ * hold it back only behind others of its sender. */
 static int gate_free(enum rpl_kind kind, uint32_t from, const struct gexx_am_msg *msg) {
   uint32_t *const waiting = kept_of(from, kind == RPL_REPLY);
   const bool released = releasing;
   releasing = false; /* for what the handler delivers */
-  if (!released && (running != own_running || (!rpl_ordered && *waiting))) return ++*waiting != 0;
-  if (rpl_ordered && !released && (!rpl.left || rpl.stepping) && is_poll(rpl.call)) {
+  if (!released && (running != own_running || (rpl_own != &rpl_first && *waiting)))
+    return ++*waiting != 0;
+  if (rpl_own == &rpl_first && !released && (!rpl_own->left || rpl_own->stepping) &&
+      is_poll(rpl_own->call)) {
     const uint32_t polls = rpl_chaos_hold();
     hold[from * 2 + (kind == RPL_REPLY)] += polls;
     *waiting += *waiting || polls;
     if (*waiting) return 1;
   }
-  while (!released && *waiting) {
-    rpl_unlock(); /* the handler may wait for a lock of a thread that waits for this one */
-    (void)release(from, kind == RPL_REPLY, NULL);
-    rpl_lock();
-  }
+  if (!released && !release_before(from, kind == RPL_REPLY)) return 1;
   if (rpl.mode == RPL_RECORDS) rpl_note_between(kind, from, msg->handler);
   return 0;
 }
 
+/* Replay: whether a message that has just come is the next one, and for the calling thread. in e:
+ * the next event, NULL: all come. */
+static bool is_next(const struct rpl_event *e, enum rpl_kind kind, uint32_t from) {
+  return !e || (turn_of(&rpl_first, e) && rpl_kind_of(e) == kind && e->arg == from && is_mine(e));
+}
+
 /* A replay: returns whether the message is held back. */
 static int gate_replay(enum rpl_kind kind, uint32_t from, const struct gexx_am_msg *msg) {
-  const struct rpl_event *const e = releasing ? released_by : rpl_log_next();
+  const struct rpl_event *const e = releasing ? released_by : rpl_log_next_of(&rpl_first);
   uint32_t *const waiting = kept_of(from, kind == RPL_REPLY);
-  const bool next = !e || (turn_of(e) && rpl_kind_of(e) == kind && e->arg == from);
-  if (!releasing && (!next || *waiting || running != own_running)) {
-    ++*waiting;
-    return 1;
-  }
+  const bool released = releasing;
+  releasing = false; /* for what the handler delivers */
+  if (!released && (running != own_running || *waiting || !is_next(e, kind, from)))
+    return ++*waiting != 0;
   if (e && e->detail != msg->handler) {
     char text[64];
     snprintf(text, sizeof text, "a %s from rank %u to handler %u",
              kind == RPL_REPLY ? "reply" : "request", from, msg->handler);
-    rpl_deviate(text);
+    deviate(&rpl_first, text);
   }
-  if (e && !releasing) rpl_log_step();
-  releasing = false; /* for what the handler delivers */
+  if (e && !released) step_over();
   return 0;
 }
 
-/* A handler of this thread has ended: what was held back meanwhile may come. */
+/* Messages that were held back may come, because a handler has ended, or a call polls. */
+static void let_come(void) {
+  if (rpl.mode == RPL_REPLAYS) release_due();
+  if (rpl.mode != RPL_REPLAYS || !rpl_log_next_of(&rpl_first)) release_all(rpl_chaos_on());
+}
+
+/* A handler of this thread has ended. */
 static void has_run(void) {
   rpl_lock();
   if (own_running) running--, own_running--;
   rpl_unlock();
-  if (rpl.mode == RPL_REPLAYS) release_due();
-  if (rpl.mode == RPL_REPLAYS ? !rpl_log_next() : !rpl_chaos_on() || !rpl_ordered) release_all();
+  ran = true;
+  let_come();
+}
+
+bool rpl_in_handler(void) {
+  return own_running != 0;
+}
+
+/* A poll. Returns whether a handler has run: the library wakes threads that sleep. */
+static int in_poll(void) {
+  let_come();
+  const bool had = ran;
+  ran = false;
+  return had;
 }
 
 int rpl_gate(gex_Rank_t from, int reply, const struct gexx_am_msg *msg) {
-  if (rpl.mode == RPL_OFF || (rpl.mode == RPL_CHAOS && !rpl_ordered)) return 0;
+  if (rpl.mode == RPL_OFF) return 0;
+  if (!msg && reply == GEXX_GATE_POLLS) return in_poll();
   if (!msg) {
     has_run();
     return 0;
@@ -284,14 +390,14 @@ static void notice(const char *what) {
   struct rpl_place at;
   const struct rpl_event *const e = rpl_log_next();
   char text[96] = "the end of the recording";
-  rpl_here(&at);
+  rpl_here(rpl_own, &at);
   if (e) describe(e, text, sizeof text);
   fprintf(stderr, "tombolo: rank %u: replay: event %llu (%s) has not come for %d s; in %s, %s\n",
           rpl.rank, (unsigned long long)rpl_log_number(), text, NOTICE_S, at.call, what);
 }
 
 void rpl_wait_step(uint64_t *steps, const char *what) {
-  static struct timespec start;
+  static _Thread_local struct timespec start;
   struct timespec now;
   if (!*steps) clock_gettime(CLOCK_MONOTONIC, &start);
   if (rpl.mode == RPL_REPLAYS) release_due();
@@ -310,19 +416,36 @@ void rpl_wait_step(uint64_t *steps, const char *what) {
   notice(what);
 }
 
+/* The thread of the next handler does not come: after a time another one runs it. */
+static void look_for_alone(const struct rpl_event *e) {
+  static uint64_t number, since;
+  const uint64_t now = rpl_now_ns(), next = rpl_log_number_of(&rpl_first) + 1;
+  if (rpl_own != &rpl_first || rpl.area->only) return;
+  if (number != next) since = now;
+  number = next;
+  if (now - since < ALONE_S * UINT64_C(1000000000) || alone == next) return;
+  rpl_lock();
+  if (rpl_log_next_of(&rpl_first) == e && *kept_of(e->arg, rpl_kind_of(e) == RPL_REPLY))
+    alone = next;
+  rpl_unlock();
+}
+
 /* Run the handlers whose turn has come. */
 static void run_handlers(void) {
   const struct rpl_event *e;
   uint64_t steps = 0;
-  while ((e = due_handler())) {
+  while ((e = own_handler())) {
     const uint64_t number = rpl_log_number();
-    if (!release_event(e))
+    release_due();
+    if (rpl_log_number() == number) {
       rpl_wait_step(&steps,
                     rpl_kind_of(e) == RPL_LOSS ? "waiting for a loss" : "waiting for a message");
+      if (steps % 1024 == 0 && is_handler(e)) look_for_alone(e);
+    }
     if (rpl_log_number() != number) steps = 0;
   }
-  if (rpl_log_next()) return;
-  release_all();
+  if (rpl_log_next_of(&rpl_first)) return;
+  release_all(false);
   for (uint32_t r = 0; rpl.loss.early && r < rpl.ranks; r++) (void)release_loss(r);
 }
 
@@ -330,23 +453,23 @@ static void run_handlers(void) {
 static void chaos(void) {
   rpl_chaos_delay();
   for (uint32_t r = 0; kept && r < 2 * rpl.ranks; r++) {
-    if (hold[r] && is_poll(rpl.call) && --hold[r]) continue;
+    if (hold[r] && is_poll(rpl_own->call) && --hold[r]) continue;
     hold[r] = 0;
     while (release(r / 2, r % 2, NULL)) continue;
   }
 }
 
 void rpl_flush(void) {
-  if (rpl.mode != RPL_REPLAYS && rpl_on()) release_all();
+  if (rpl.mode != RPL_REPLAYS && rpl_on()) release_all(false);
 }
 
 /* Replay: the events before a call happen. */
 static void end_before(enum rpl_call call, const void *pc) {
   run_handlers();
   const struct rpl_event *const e = rpl_log_next();
-  if (!e || !turn_of(e)) return;
-  rpl.call = call;
-  rpl.pc = pc;
+  if (!e || !turn_of(rpl_own, e)) return;
+  rpl_own->call = call;
+  rpl_own->pc = pc;
   rpl_deviate("called");
 }
 
@@ -355,8 +478,8 @@ static bool prepares(enum rpl_call call) {
 }
 
 /* Replay: the call at the position has begun. */
-static void has_begun(void) {
-  if (rpl.repeat && is_poll(rpl.call))
+static void has_begun(struct rpl_thread *t) {
+  if (t->repeat && is_poll(t->call))
     rpl_stepped();
   else
     rpl_moved();
@@ -365,71 +488,79 @@ static void has_begun(void) {
   else
     release_due(); /* the call may wait for one of these */
   const struct rpl_event *const e = rpl_log_next();
-  if (!e || e->run != rpl.run || !e->site || (e->kind & RPL_BETWEEN)) return;
+  if (!e || e->run != t->run || !e->site || (e->kind & RPL_BETWEEN)) return;
   struct rpl_place place;
   rpl_log_place(e->site, &place);
-  if (strcmp(place.call, rpl_call_name(rpl.call)) != 0) rpl_deviate("called");
+  if (strcmp(place.call, rpl_call_name(t->call)) != 0) rpl_deviate("called");
 }
 
-/* A poll of another thread than the ordered one delivers messages that came too early. */
-static bool enter_other(enum rpl_call call) {
-  if (rpl.mode != RPL_REPLAYS || rpl_ordered || !is_poll(call)) return false;
-  release_due();
-  if (!rpl_log_next()) release_all();
-  return false;
+static void set_inside(struct rpl_thread *t, bool inside) {
+  t->inside = inside;
+  if (t == &rpl_first) rpl_is_inside(inside);
+}
+
+/* Handlers that have run here may end a wait of another thread, which sleeps. */
+static void tell_threads(void) {
+  if (ran && rpl_threads_made()) (void)rpl_real.gasnet_AMPoll();
 }
 
 bool rpl_enter(enum rpl_call call, const void *pc) {
-  if (!rpl_on()) return enter_other(call);
-  if (rpl.inside) return false;
-  rpl.inside = true;
-  rpl_is_inside(true);
+  struct rpl_thread *const t = rpl_own;
+  if (!rpl_on() || t->inside) return false;
+  set_inside(t, true);
   if (rpl.mode == RPL_REPLAYS) end_before(call, pc);
   rpl_lock();
-  if (call != rpl.call) {
-    rpl.run++;
-    rpl.repeat = 0;
-  } else if (rpl.repeat != UINT32_MAX) {
-    rpl.repeat++;
+  if (call != t->call) {
+    t->run++;
+    t->repeat = 0;
+  } else if (t->repeat != UINT32_MAX) {
+    t->repeat++;
   }
-  rpl.call = call;
-  rpl.pc = pc;
-  rpl.left = false;
+  t->call = call;
+  t->pc = pc;
+  t->left = t->locked = false;
   rpl_unlock();
-  if (rpl_chaos_on()) chaos();
-  if (rpl.mode == RPL_REPLAYS) has_begun();
+  if (rpl_chaos_on() && t == &rpl_first) chaos();
+  if (rpl.mode == RPL_REPLAYS) has_begun(t);
+  tell_threads();
   return true;
 }
 
-static struct { /* the call of the position, during a step */
-  enum rpl_call call;
-  const void *pc;
-} before;
-
 bool rpl_step_begin(const void *pc) {
-  if (!rpl_on()) return enter_other(RPL_CALL_gexx_wait_step);
-  if (rpl.inside) return false;
+  struct rpl_thread *const t = rpl_own;
+  if (!rpl_on() || t->inside) return false;
   rpl_lock();
-  before.call = rpl.call;
-  before.pc = rpl.pc;
-  rpl.call = RPL_CALL_gexx_wait_step;
-  rpl.pc = pc;
-  rpl.inside = rpl.stepping = true;
+  t->before.call = t->call;
+  t->before.pc = t->pc;
+  t->call = RPL_CALL_gexx_wait_step;
+  t->pc = pc;
+  t->stepping = true;
   rpl_unlock();
-  rpl_is_inside(true);
-  rpl_stepped();
+  set_inside(t, true);
+  if (t == &rpl_first) rpl_stepped();
   if (rpl.mode == RPL_REPLAYS) release_due();
   if (rpl.mode == RPL_REPLAYS) look_for_late();
-  if (rpl_chaos_on()) chaos();
+  if (rpl_chaos_on() && t == &rpl_first) chaos();
+  tell_threads();
   return true;
 }
 
 void rpl_step_end(void) {
-  rpl_is_inside(false);
+  struct rpl_thread *const t = rpl_own;
+  if (rpl.mode == RPL_REPLAYS && t->locked) run_handlers();
   rpl_lock();
-  rpl.inside = rpl.stepping = false;
-  rpl.call = before.call;
-  rpl.pc = before.pc;
+  t->stepping = false;
+  t->call = t->before.call;
+  t->pc = t->before.pc;
+  rpl_unlock();
+  set_inside(t, false);
+}
+
+void rpl_has_locked(void) {
+  if (rpl_own->inside || rpl_in_handler()) return;
+  rpl_lock();
+  rpl_own->locked = true;
+  if (rpl_own->repeat != UINT32_MAX) rpl_own->repeat++;
   rpl_unlock();
 }
 
@@ -437,22 +568,21 @@ void rpl_leave(bool outer) {
   if (!outer) return;
   if (rpl.mode == RPL_REPLAYS) run_handlers();
   rpl_lock();
-  rpl.left = true;
+  rpl_own->left = true;
   rpl_unlock();
-  rpl.inside = false;
-  rpl_is_inside(false);
+  set_inside(rpl_own, false);
 }
 
 /* ---- other events */
 
 void rpl_note(enum rpl_kind kind, uint32_t arg) {
   rpl_lock();
-  const struct rpl_event e = {.run = rpl.run,
-                              .repeat = rpl.repeat,
+  const struct rpl_event e = {.run = rpl_own->run,
+                              .repeat = rpl_own->repeat,
                               .arg = arg,
-                              .site = rpl_log_site(),
+                              .site = rpl_log_site(rpl_own),
                               .kind = (uint8_t)kind};
-  rpl_log_append(&e);
+  rpl_log_append(rpl_own, &e);
   rpl_unlock();
 }
 
@@ -466,7 +596,7 @@ void rpl_note_value(uint64_t value) {
 const struct rpl_event *rpl_due(enum rpl_kind kind) {
   run_handlers();
   const struct rpl_event *const e = rpl_log_next();
-  if (!e || !turn_of(e)) return NULL;
+  if (!e || !turn_of(rpl_own, e)) return NULL;
   if (e->kind != kind) return NULL;
   return e;
 }
@@ -474,7 +604,7 @@ const struct rpl_event *rpl_due(enum rpl_kind kind) {
 bool rpl_comes(enum rpl_kind kind, uint32_t from) {
   const struct rpl_event *const e = rpl_log_next();
   if (!e) return true;
-  if (!turn_of(e) || rpl_kind_of(e) != kind || e->arg != from) return false;
+  if (!turn_of(rpl_own, e) || rpl_kind_of(e) != kind || e->arg != from) return false;
   rpl_log_step();
   return true;
 }

@@ -21,25 +21,25 @@ int gexx_event_test(gex_Event_t event) {
 
 static int test_nbi(gex_EC_t event_mask, gex_Flags_t flags) {
   const int rc = rpl_real.gex_NBI_Test(event_mask, flags);
-  if (rc == GASNET_OK) rpl.nbi &= ~event_mask;
+  if (rc == GASNET_OK) rpl_own->nbi &= ~event_mask;
   return rc;
 }
 
 int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags) {
-  RPL_RESULT_IF(rpl.nbi & event_mask, gex_NBI_Test, test_nbi, GASNET_ERR_NOT_READY,
+  RPL_RESULT_IF(rpl_own->nbi & event_mask, gex_NBI_Test, test_nbi, GASNET_ERR_NOT_READY,
                 (event_mask, flags));
 }
 
 void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags) {
   RPL_ENTER(gex_NBI_Wait);
   rpl_real.gex_NBI_Wait(event_mask, flags);
-  if (outer) rpl.nbi &= ~event_mask;
+  if (outer) rpl_own->nbi &= ~event_mask;
 }
 
 /* What the region has started is its event's. */
 gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
   RPL_ENTER(gex_NBI_EndAccessRegion);
-  if (outer) rpl.nbi = 0;
+  if (outer) rpl_own->nbi = 0;
   return rpl_real.gex_NBI_EndAccessRegion(flags);
 }
 
@@ -58,7 +58,7 @@ int gexx_Poll(uint64_t timeout_us) {
     if (rc && rpl.mode == RPL_RECORDS) rpl_note(RPL_RESULT, (uint32_t)rc);
     return rc;
   }
-  if (!rpl_log_next()) return rpl_real.gexx_Poll(timeout_us);
+  if (!rpl_log_knows()) return rpl_real.gexx_Poll(timeout_us);
   const struct rpl_event *const e = rpl_due(RPL_RESULT);
   (void)rpl_real.gasnet_AMPoll();
   if (!e) return 0;
@@ -135,7 +135,7 @@ static int replay_some(some_fn fn, gex_Event_t *pevent, size_t count, gex_Flags_
     rpl_take();
     return GASNET_OK;
   }
-  return rpl_log_next() ? GASNET_ERR_NOT_READY : fn(pevent, count, flags);
+  return rpl_log_knows() ? GASNET_ERR_NOT_READY : fn(pevent, count, flags);
 }
 
 static int some(bool outer, some_fn fn, gex_Event_t *pevent, size_t count, gex_Flags_t flags) {

@@ -8,9 +8,10 @@
  * a handler that ran, a test that was true, a value that was read. A recording writes the events.
  * A replay makes them happen at the same positions: a handler that comes too early is held back, a
  * test is false until its turn, and at its turn the call waits until it is true. No wait can be in
- * vain: an event depends only on events that were before it in the recording. Invariants: the
- * thread that has started the job is ordered, other threads are not, but the handlers that they run
- * are; calls inside a call and in handlers have no position of their own.
+ * vain: an event depends only on events that were before it in the recording. A rank has one such
+ * sequence for each thread that the program has made. Handlers have one order in the rank: each has
+ * a position of the first thread, which has started the job, and one of the thread that ran it.
+ * Invariant: calls inside a call and in handlers have no position of their own.
  */
 #ifndef TMB_RPL_H
 #define TMB_RPL_H
@@ -54,15 +55,8 @@ struct rpl {
   enum rpl_mode mode;
   uint32_t rank, ranks;
   struct rpl_area *area;
-  /* The position: the call that has begun last. */
-  uint32_t run, repeat;
-  enum rpl_call call;
-  const void *pc; /* its return address */
-  bool inside;    /* a call is in progress */
-  bool left;      /* the call of the position has ended */
-  bool stepping;  /* in a step of a wait for a condition, which has no position */
-  gex_EC_t nbi;   /* of implicit handles that were started and not found complete */
-  struct {        /* the program's function for losses, and those that have come too early */
+  const char *folder; /* of the files, NULL under chaos alone */
+  struct {            /* the program's function for losses, and those that have come too early */
     gexx_Failure_Fn_t fn;
     void *cdata;
     uint8_t *early; /* [ranks] state, 0: none; owned */
@@ -70,11 +64,49 @@ struct rpl {
 };
 extern struct rpl rpl;
 
-/* Whether the calling thread is the ordered one. */
-extern _Thread_local bool rpl_ordered;
+/* A file of events that is written or read. */
+struct rpl_log {
+  struct rpl_head *head;    /* NULL: there is none */
+  struct rpl_event *events; /* recording: the window; replay: all */
+  uint64_t next;            /* of the window, or to be replayed */
+  uint32_t room;            /* of the window */
+  int fd;
+};
+
+struct rpl_seen; /* words.c */
+
+/* A thread of this rank. */
+struct rpl_thread {
+  uint32_t id, children; /* RPL_ID_FIRST, or made of the way from the main thread */
+  bool ended;
+  struct rpl_thread *next; /* of rpl_threads */
+  struct rpl_log log;
+  /* The position: the call that has begun last. */
+  uint32_t run, repeat;
+  enum rpl_call call;
+  const void *pc; /* its return address */
+  bool inside;    /* a call is in progress */
+  bool left;      /* the call of the position has ended */
+  bool stepping;  /* in a step of a wait for a condition, which has no position */
+  bool locked;    /* it has taken a lock since the call of the position */
+  struct {        /* the call of the position, during a step */
+    enum rpl_call call;
+    const void *pc;
+  } before;
+  gex_EC_t nbi; /* of implicit handles that were started and not found complete */
+  struct {      /* of an event whose loop is over: it comes in any one; numbers are from 1 */
+    uint64_t number, looked, since_ns;
+  } late;
+  struct rpl_seen *seen; /* owned */
+};
+
+extern struct rpl_thread rpl_first;    /* the thread that has started the job */
+extern struct rpl_thread *rpl_threads; /* the others, newest first; under the lock */
+/* The calling thread, NULL: not followed, as are threads of a library of ours. */
+extern _Thread_local struct rpl_thread *rpl_own;
 
 static inline bool rpl_on(void) {
-  return RPL_UNLIKELY(rpl.mode != RPL_OFF) && rpl_ordered;
+  return RPL_UNLIKELY(rpl.mode != RPL_OFF) && rpl_own;
 }
 
 /* Rank in the job of one in a team, or of a pair. */
@@ -82,10 +114,61 @@ static inline uint32_t rpl_jobrank(gex_TM_t tm, gex_Rank_t rank) {
   return tm->jobrank ? tm->jobrank[rank] : rank;
 }
 
-/* The lock of the position and of the log. Other threads than the ordered one note messages that
- * come to them, and wait for the turn of these. */
+/* The lock of positions and logs. Other threads than the first one note messages that come to them,
+ * and wait for the turn of these. */
 void rpl_lock(void);
 void rpl_unlock(void);
+/* A lock of one word, 0: free. */
+void rpl_word_lock(uint32_t *word);
+void rpl_word_unlock(uint32_t *word);
+
+/* ---- threads.c */
+
+/* Number the threads that exist; the calling one is the first. */
+void rpl_threads_start(void);
+void rpl_threads_end(void);
+/* The thread with this ID, NULL: it has not been made. Under the lock. */
+struct rpl_thread *rpl_thread_of(uint32_t id);
+/* Whether the program has made a thread. */
+bool rpl_threads_made(void);
+
+/* ---- turns.c */
+
+/* The order of what threads do one after the other. */
+struct rpl_turns {
+  const char *file, *what; /* name of the file; for messages */
+  bool polls;              /* a wait for a turn polls */
+  bool given_up, said;
+  uint32_t mutex; /* of rpl_turn_begin and rpl_turn_end */
+  struct rpl_log log;
+  uint64_t next;  /* of the events, in a replay */
+  uint32_t taken; /* of the turns of that event */
+};
+#define RPL_NO_TURN (-1)
+bool rpl_turns_open(struct rpl_turns *o);
+void rpl_turns_close(struct rpl_turns *o);
+/* Whether what the calling thread does now has an order. */
+bool rpl_turns_on(const struct rpl_turns *o);
+/* Recording: it was the calling thread's turn. in failure: of a try; 0: none. */
+void rpl_turn_note(struct rpl_turns *o, int failure);
+/* Replay: wait for the turn of the calling thread. Returns 0, the recorded failure, or RPL_NO_TURN;
+ * but for the last the caller is to call rpl_turn_taken. */
+int rpl_turn(struct rpl_turns *o);
+void rpl_turn_taken(struct rpl_turns *o);
+
+/* Around a call whose success is an event, which threads make one at a time. in outer: it counts;
+ * rc: of the call, GASNET_OK: success. The first returns what the second needs, the second rc. */
+int rpl_turn_begin(struct rpl_turns *o, bool outer);
+int rpl_turn_end(struct rpl_turns *o, int turn, int rc);
+
+/* ---- locks.c, sends.c, signals.c */
+
+bool rpl_locks_open(void);
+void rpl_locks_close(void);
+bool rpl_sends_open(void);
+void rpl_sends_close(void);
+bool rpl_takes_open(void);
+void rpl_takes_close(void);
 
 /* ---- order.c: positions, and handlers in their turn */
 
@@ -97,6 +180,9 @@ bool rpl_enter(enum rpl_call call, const void *pc);
  * and in a replay in a loop of the same line. Returns whether they are followed. */
 bool rpl_step_begin(const void *pc);
 void rpl_step_end(void);
+/* The calling thread has taken a lock, outside of handlers, which is a position, too: the condition
+ * of such a wait may take it, and handlers that run in the step. */
+void rpl_has_locked(void);
 /* A call ends. In a replay first runs the handlers that ran in it. in outer: result of rpl_enter.
  */
 void rpl_leave(bool outer);
@@ -108,7 +194,10 @@ static inline enum rpl_kind rpl_kind_of(const struct rpl_event *e) {
   return (enum rpl_kind)(e->kind & ~RPL_BETWEEN);
 }
 
-/* Note an event that may be between two calls: a handler, or a loss. */
+/* Whether the calling thread runs a handler. */
+bool rpl_in_handler(void);
+
+/* Note an event that may be between two calls of the first thread: a handler, or a loss. */
 void rpl_note_between(enum rpl_kind kind, uint32_t from, uint8_t detail);
 /* Note an event at this position. */
 void rpl_note(enum rpl_kind kind, uint32_t arg);
@@ -163,7 +252,7 @@ static inline void rpl_end(const bool *outer) {
   RPL_RESULT_NOW(may, fn, not_yet, args);                                   \
  }                                                                          \
  const struct rpl_event *const e = rpl_due(RPL_RESULT);                     \
- if (!e) return rpl_log_next() ? (not_yet) : fn args;                       \
+ if (!e) return rpl_log_knows() ? (not_yet) : fn args;                      \
  const int rc = (int)e->arg;                                                \
  uint64_t steps = 0;                                                        \
  while (fn args == (not_yet)) rpl_wait_step(&steps, "waiting for its end"); \
@@ -177,17 +266,26 @@ static inline void rpl_end(const bool *outer) {
 bool rpl_still(void);
 uint64_t rpl_now_ns(void);
 
-/* This rank has moved, or has made a step of a loop that waits; it is in a call, or not. */
+/* This rank has moved, or has made a step of a loop that waits; its first thread is in a call. */
 static inline void rpl_moved(void) {
-  struct rpl_stand *const s = &rpl.area->rank[rpl.rank].stand;
-  __atomic_store_n(&s->moves, s->moves + 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&rpl.area->rank[rpl.rank].stand.moves, 1, __ATOMIC_RELAXED);
 }
 static inline void rpl_stepped(void) {
-  struct rpl_stand *const s = &rpl.area->rank[rpl.rank].stand;
-  __atomic_store_n(&s->steps, s->steps + 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&rpl.area->rank[rpl.rank].stand.steps, 1, __ATOMIC_RELAXED);
 }
 static inline void rpl_is_inside(bool inside) {
   __atomic_store_n(&rpl.area->rank[rpl.rank].stand.inside, inside, __ATOMIC_RELAXED);
+}
+
+/* The calling thread waits for others, outside of calls: if it is the first one, the rank does not
+ * compute. Returns what the second needs. */
+static inline bool rpl_wait_begin(void) {
+  const bool waits = rpl_on() && rpl_own == &rpl_first && !rpl_own->inside;
+  if (waits) rpl_is_inside(true);
+  return waits;
+}
+static inline void rpl_wait_end(bool waits) {
+  if (waits) rpl_is_inside(false);
 }
 
 /* ---- chaos.c */
@@ -204,21 +302,41 @@ bool rpl_chaos_late(void);
 
 /* ---- log.c: the file of this rank */
 
-bool rpl_log_create(const char *folder);
-bool rpl_log_open(const char *folder);
-void rpl_log_append(const struct rpl_event *event);
-/* Replay: the next event, NULL at the end; its number; and one step on. */
-const struct rpl_event *rpl_log_next(void);
+/* Open the files of the rank in rpl.folder, and those of further logs. in name: "rank.%u.%x" or the
+ * like; id: for it. Return false with errno, or 0 if the file is damaged. */
+bool rpl_log_create(void);
+bool rpl_log_open(void);
+bool rpl_log_create_at(struct rpl_log *l, const char *name, uint32_t id);
+bool rpl_log_open_at(struct rpl_log *l, const char *name, uint32_t id);
+/* Append to a log; the second to one whose file is made if there is none. */
+void rpl_log_append_to(struct rpl_log *l, const struct rpl_event *event);
+void rpl_log_append(struct rpl_thread *t, const struct rpl_event *event);
+void rpl_log_close(struct rpl_log *l);
+/* Replay: the next event of a thread, NULL at the end; its number; and one step on. */
+const struct rpl_event *rpl_log_next_of(const struct rpl_thread *t);
+uint64_t rpl_log_number_of(const struct rpl_thread *t);
+void rpl_log_step_of(struct rpl_thread *t);
+/* Of the calling thread. */
+static inline const struct rpl_event *rpl_log_next(void) {
+  return rpl_log_next_of(rpl_own);
+}
+static inline uint64_t rpl_log_number(void) {
+  return rpl_log_number_of(rpl_own);
+}
+static inline void rpl_log_step(void) {
+  rpl_log_step_of(rpl_own);
+}
 /* Whether the recorded rank has come to its end, so that all its calls are before that. */
 bool rpl_log_has_end(void);
-uint64_t rpl_log_number(void);
-void rpl_log_step(void);
-void rpl_log_end(void);
-/* The number of the call at the position, in a recording. */
-uint16_t rpl_log_site(void);
+/* Whether the recording tells what a call of the calling thread has seen. */
+static inline bool rpl_log_knows(void) {
+  return rpl_log_has_end() || rpl_log_next();
+}
+/* The number of the call at the position of a thread, in a recording. */
+uint16_t rpl_log_site(const struct rpl_thread *t);
 /* Where a call of the recording is, in a replay; and where the call at the position is. */
 void rpl_log_place(uint16_t site, struct rpl_place *out);
-void rpl_here(struct rpl_place *out);
+void rpl_here(const struct rpl_thread *t, struct rpl_place *out);
 /* Name of a call. */
 const char *rpl_call_name(enum rpl_call call);
 

@@ -2,7 +2,8 @@
 /*
  * Signals, semaphores and tagged notifications, as the rank that owns them sees them.
  *
- * Owns nothing. A recording notes each successful test, the index of the signal that was found, and
+ * Owns: the file `takes.N`, see turns.c: the order in which threads of a rank take what is there. A
+ * recording notes each successful test, the index of the signal that was found, and
  * each value that was read. In a replay the call waits until the signal has what it had, and
  * returns the recorded value, even if later changes are there already: those belong to later
  * calls. What a reset took is subtracted, so that nothing is lost. Invariants: puts with a signal
@@ -20,8 +21,20 @@ int gexx_Signal_Test(const uint64_t *sig, int cmp, uint64_t value) {
   IN_TIME(gexx_Signal_Test, rpl_real.gexx_Signal_Test, (sig, cmp, value));
 }
 
+/* What a thread takes is not there for another one. */
+static struct rpl_turns takes = {.file = "takes", .what = "taken signal", .polls = true};
+
+bool rpl_takes_open(void) {
+  return rpl_turns_open(&takes);
+}
+
+void rpl_takes_close(void) {
+  rpl_turns_close(&takes);
+}
+
 static int try_consume(uint64_t *sig, uint64_t n) {
-  const int rc = rpl_real.gexx_Signal_TryConsume(sig, n);
+  const int turn = rpl_turn_begin(&takes, true);
+  const int rc = rpl_turn_end(&takes, turn, rpl_real.gexx_Signal_TryConsume(sig, n));
   if (rc == GASNET_OK) rpl_written(sig);
   return rc;
 }
@@ -30,12 +43,22 @@ int gexx_Signal_TryConsume(uint64_t *sig, uint64_t n) {
   IN_TIME(gexx_Signal_TryConsume, try_consume, (sig, n));
 }
 
+static int try_sem(gexx_Sem_t sem, uint64_t n) {
+  const int turn = rpl_turn_begin(&takes, true);
+  return rpl_turn_end(&takes, turn, rpl_real.gexx_Sem_TryN(sem, n));
+}
+
+static int try_one(gexx_Sem_t sem) {
+  const int turn = rpl_turn_begin(&takes, true);
+  return rpl_turn_end(&takes, turn, rpl_real.gexx_Sem_Try(sem));
+}
+
 int gexx_Sem_Try(gexx_Sem_t sem) {
-  IN_TIME(gexx_Sem_Try, rpl_real.gexx_Sem_Try, (sem));
+  IN_TIME(gexx_Sem_Try, try_one, (sem));
 }
 
 int gexx_Sem_TryN(gexx_Sem_t sem, uint64_t n) {
-  IN_TIME(gexx_Sem_TryN, rpl_real.gexx_Sem_TryN, (sem, n));
+  IN_TIME(gexx_Sem_TryN, try_sem, (sem, n));
 }
 
 /* ---- values */
@@ -43,7 +66,7 @@ int gexx_Sem_TryN(gexx_Sem_t sem, uint64_t n) {
 #define PUT_SIGNAL(RESULT, NAME, CATEGORY)                                                   \
  RESULT NAME(const struct gexx_signal_op *op) {                                              \
   RPL_ENTER(NAME);                                                                           \
-  if (outer) rpl.nbi |= (CATEGORY);                                                          \
+  if (outer) rpl_own->nbi |= (CATEGORY);                                                     \
   if (!outer || op->flags & GEX_FLAG_IMMEDIATE) return rpl_real.NAME(op);                    \
   struct rpl_bucket *const b = rpl_write_begin(rpl_jobrank(op->tm, op->rank), op->sig_addr); \
   const RESULT result = rpl_real.NAME(op);                                                   \
@@ -117,7 +140,7 @@ static bool found(const uint64_t *sigs, size_t count, size_t stride, size_t *ind
 
 int gexx_Signal_TestSome(const uint64_t *sigs, size_t count, size_t stride, size_t *index) {
   RPL_ENTER(gexx_Signal_TestSome);
-  if (outer && rpl.mode == RPL_REPLAYS && rpl_log_next())
+  if (outer && rpl.mode == RPL_REPLAYS && rpl_log_knows())
     return found(sigs, count, stride, index) ? GASNET_OK : GASNET_ERR_NOT_READY;
   const int rc = rpl_real.gexx_Signal_TestSome(sigs, count, stride, index);
   if (outer && rpl.mode == RPL_RECORDS && rc == GASNET_OK) rpl_note(RPL_INDEX, (uint32_t)*index);
@@ -151,7 +174,7 @@ int gexx_Notify_Test(gexx_Notify_t req, gexx_Notify_Status_t *status) {
   RPL_ENTER(gexx_Notify_Test);
   gexx_Notify_Status_t own;
   uint64_t steps = 0;
-  if (outer && rpl.mode == RPL_REPLAYS && rpl_log_next()) {
+  if (outer && rpl.mode == RPL_REPLAYS && rpl_log_knows()) {
     if (!rpl_due(RPL_INDEX)) return GASNET_ERR_NOT_READY;
     while (rpl_real.gexx_Notify_Test(req, &own) != GASNET_OK)
       rpl_wait_step(&steps, "waiting for a notification");

@@ -38,9 +38,12 @@ __attribute__((constructor)) static void find(void) {
   find_in(RTLD_NEXT);
 }
 
-/* Python loads the library later, with a module, and for that module alone. */
+/* Python loads the library later, with a module, and for that module alone. Locks have no order
+ * there: those of the program are the interpreter's. */
+static bool loaded_late;
 static void find_late(void) {
   if (rpl_real.gexx_client_init) return;
+  loaded_late = true;
   void *const library = dlopen("libtombolo.so.0", RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
   if (library) find_in(library);
 }
@@ -55,15 +58,25 @@ static bool map_area(const char *path) {
   return rpl.area->magic == RPL_MAGIC && rpl.area->ranks == rpl.ranks;
 }
 
+/* The rank ends in good order. */
 static void end(void) {
   rpl_is_inside(true);
-  rpl_log_end();
+  if (rpl.mode == RPL_RECORDS) {
+    rpl_threads_end();
+    rpl_locks_close();
+    rpl_sends_close();
+    rpl_takes_close();
+    rpl_log_close(&rpl_first.log);
+    rpl.mode = RPL_OFF;
+  }
+  if (rpl.mode == RPL_REPLAYS && !rpl_log_next_of(&rpl_first)) rpl.mode = RPL_OFF;
 }
 
 /* The files of the rank. in record, replay: the folders, at most one; NULL: none. */
 static void open_files(const char *record, const char *replay) {
   errno = 0;
-  const bool whole = (!record || rpl_log_create(record)) && (!replay || rpl_log_open(replay));
+  rpl.folder = record ? record : replay;
+  const bool whole = (!record || rpl_log_create()) && (!replay || rpl_log_open());
   if (whole) return;
   fprintf(stderr, "tombolo: rank %u: nothing is %s: the file of the rank in %s cannot be %s: %s\n",
           rpl.rank, record ? "recorded" : "replayed", record ? record : replay,
@@ -79,7 +92,7 @@ static void start(void) {
   if (rpl.mode != RPL_OFF || !area) return;
   rpl.rank = gex_System_QueryJobRank();
   rpl.ranks = gex_System_QueryJobSize();
-  rpl.left = true;
+  rpl_first.left = true;
   if (!map_area(area)) {
     fprintf(stderr, "tombolo: rank %u: %s cannot be mapped\n", rpl.rank, area);
     rpl_real.gasnet_exit(1);
@@ -87,8 +100,10 @@ static void start(void) {
   open_files(record, replay);
   rpl.mode = record ? RPL_RECORDS : replay ? RPL_REPLAYS : RPL_CHAOS;
   if (chaos) rpl_chaos_start(chaos);
-  rpl.left = true;
-  rpl_ordered = true;
+  rpl_threads_start();
+  (void)rpl_sends_open();
+  (void)rpl_takes_open();
+  if (!loaded_late) (void)rpl_locks_open();
   gexx_gate_set(rpl_gate);
   atexit(end);
 }
@@ -115,9 +130,8 @@ int gexx_legacy_init(const struct gexx_client_mode *mode, int *argc, char ***arg
 }
 
 void gasnet_exit(int exitcode) {
-  if (rpl.area) rpl_is_inside(true);
-  rpl_flush();
-  rpl_log_end();
+  if (rpl.area) rpl_flush();
+  if (rpl.area) end();
   rpl_real.gasnet_exit(exitcode);
   abort(); /* not reached */
 }

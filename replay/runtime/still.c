@@ -2,12 +2,12 @@
 /*
  * Whether a job that is replayed stands still, so that what this rank waits for will not come.
  *
- * Owns: what this rank saw of the others when it looked last. Called by waits of order.c and
+ * Owns: what a thread saw of the ranks when it looked last. Called by waits of order.c and
  * words.c. Calls: log.c. Each rank writes in the area how many calls it has begun and how many
  * events it has taken, and whether it is in a call; steps of loops that wait are counted apart. The
  * job stands still if in LOOKS looks no rank has moved, and each was in a call or in such a loop.
- * A rank that computes is in neither: it may still write what is waited for. Invariants: the
- * ordered thread alone looks; a look in which a rank did not run says nothing.
+ * A rank whose first thread computes is in neither: it may still write what is waited for.
+ * Invariant: a look in which a rank did not run says nothing.
  */
 #include "replay/runtime/rpl.h"
 
@@ -17,8 +17,8 @@
 #define LOOK_NS 5000000u /* between two looks, at least */
 #define LOOKS   20u
 
-static struct {
-  uint64_t event;         /* of this rank */
+static _Thread_local struct {
+  uint64_t event;         /* of this thread */
   uint64_t at_ns;         /* of the last look */
   uint32_t looks;         /* in which all waited, since a rank has moved */
   struct rpl_stand *last; /* [ranks] */
@@ -52,7 +52,7 @@ bool rpl_still(void) {
   bool moved = seen.event != rpl_log_number(), all = true;
   seen.event = rpl_log_number();
   for (uint32_t r = 0; r < rpl.ranks; r++)
-    if (r != rpl.rank && !look(r, &moved)) all = false;
+    if (!look(r, &moved) && r != rpl.rank) all = false;
   if (moved)
     seen.looks = 0;
   else if (all)

@@ -2,8 +2,8 @@
 /*
  * Words of memory that several ranks read and change: atomic operations, short puts and gets.
  *
- * Owns: the last value that this rank has read of each word. Atomic operations on one word have an
- * order in the job: each takes a ticket of the word's bucket, does the operation to its end, and
+ * Owns: the last value that each thread has read of each word. Atomic operations on one word have
+ * an order in the job: each takes a ticket of the word's bucket, does the operation to its end, and
  * lets the next one go. A replay gives the tickets in the recorded order. So locks that programs
  * and run-time libraries make of atomic operations are won in that order, too. A get of at most 8
  * bytes, or an atomic one, is a value that was read; it is done to its end, also where it is
@@ -16,6 +16,7 @@
 #define _GNU_SOURCE
 #include "replay/runtime/rpl.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define SEEN      4096u /* words whose last value is known; power of two */
@@ -26,8 +27,8 @@
                         */
 #define SHORT 8u       /* bytes of a put that is counted, at most */
 
-/* A word, as this rank has read it last. */
-struct seen {
+/* A word, as a thread has read it last; behind the words one whose value is how many are used. */
+struct rpl_seen {
   const void *addr;
   uint32_t rank;
   bool used, known; /* known: it was read before */
@@ -35,18 +36,19 @@ struct seen {
   uint64_t value;
 };
 
-static struct seen seen_[SEEN];
-static uint32_t seen_count;
-
 /* A word of a rank; NULL: there is no room. */
-static struct seen *word_of(uint32_t rank, const void *addr) {
+static struct rpl_seen *word_of(uint32_t rank, const void *addr) {
   uint64_t h = ((uintptr_t)addr ^ (uint64_t)rank << 48) * UINT64_C(0x9e3779b97f4a7c15);
   uint32_t at = (uint32_t)(h >> 40) & (SEEN - 1);
+  if (!rpl_own->seen) rpl_own->seen = calloc(SEEN + 1, sizeof *rpl_own->seen);
+  if (!rpl_own->seen) return NULL;
+  struct rpl_seen *const seen_ = rpl_own->seen;
+  uint64_t *const seen_count = &seen_[SEEN].value;
   while (seen_[at].used && (seen_[at].addr != addr || seen_[at].rank != rank))
     at = (at + 1) & (SEEN - 1);
-  if (!seen_[at].used && seen_count == SEEN / 2) return NULL;
+  if (!seen_[at].used && *seen_count == SEEN / 2) return NULL;
   if (!seen_[at].used) {
-    seen_count++;
+    ++*seen_count;
     seen_[at].used = true;
     seen_[at].addr = addr;
     seen_[at].rank = rank;
@@ -102,7 +104,8 @@ static int32_t more_writes(const struct want *w) {
 }
 
 /* Whether a word that is not as recorded will not be so any more. In last: NULL: not known. */
-static bool has_passed(const struct want *w, const struct seen *last, uint64_t now, uint64_t ns) {
+static bool has_passed(const struct want *w, const struct rpl_seen *last, uint64_t now,
+                       uint64_t ns) {
   if (w->counted && more_writes(w) > 0) return true;
   if (last && last->known && last->value == now)
     return rpl_still() || (!rpl.area->only && ns > LAST_NS);
@@ -111,7 +114,7 @@ static bool has_passed(const struct want *w, const struct seen *last, uint64_t n
 
 /* Replay: wait until a word has the recorded value, or has passed it: by the count of its writes,
  * else where it is neither that nor what it was at the last read. */
-static void await(const struct want *w, const struct seen *last, uint64_t (*read)(void *arg),
+static void await(const struct want *w, const struct rpl_seen *last, uint64_t (*read)(void *arg),
                   void *arg) {
   uint64_t steps = 0, now;
   while (w->counted && more_writes(w) < 0) rpl_wait_step(&steps, "waiting for a put");
@@ -120,7 +123,7 @@ static void await(const struct want *w, const struct seen *last, uint64_t (*read
     rpl_wait_step(&steps, "waiting for a value");
 }
 
-static uint64_t see_again(struct want *w, const struct seen *last, uint64_t (*read)(void *arg),
+static uint64_t see_again(struct want *w, const struct rpl_seen *last, uint64_t (*read)(void *arg),
                           void *arg) {
   w->value = rpl_take_value();
   w->counted = rpl_take_more(RPL_VERSION, &w->writes);
@@ -140,7 +143,7 @@ static uint64_t see_now(struct want *w, struct rpl_bucket *b, uint64_t (*read)(v
 }
 
 uint64_t rpl_see(uint32_t rank, const void *addr, uint64_t (*read)(void *arg), void *arg) {
-  struct seen *const last = word_of(rank, addr);
+  struct rpl_seen *const last = word_of(rank, addr);
   struct rpl_bucket *const b = bucket_of(rank, addr);
   struct want w = {.bucket = b};
   uint64_t value;
@@ -207,7 +210,7 @@ gex_Event_t gexx_rma_get_nb(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src,
 int gexx_rma_get_nbi(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
                      gex_Flags_t flags) {
   RPL_ENTER(gexx_rma_get_nbi);
-  if (outer) rpl.nbi |= GEX_EC_GET;
+  if (outer) rpl_own->nbi |= GEX_EC_GET;
   if (!outer || !is_value(nbytes, flags))
     return rpl_real.gexx_rma_get_nbi(tm, dest, rank, src, nbytes, flags);
   (void)get_value(tm, dest, rank, src, nbytes);
@@ -242,7 +245,7 @@ gex_RMA_Value_t gexx_rma_get_val(gex_TM_t tm, gex_Rank_t rank, void *src, size_t
 #define PUT(RESULT, NAME, CATEGORY, PARAMS, ARGS)                            \
  RESULT NAME PARAMS {                                                        \
   RPL_ENTER(NAME);                                                           \
-  if (outer) rpl.nbi |= (CATEGORY);                                          \
+  if (outer) rpl_own->nbi |= (CATEGORY);                                     \
   if (!outer || nbytes > SHORT || flags) return rpl_real.NAME ARGS;          \
   struct rpl_bucket *const b = rpl_write_begin(rpl_jobrank(tm, rank), dest); \
   const RESULT result = rpl_real.NAME ARGS;                                  \

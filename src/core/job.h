@@ -96,10 +96,11 @@ struct tmb_wait_policy {
 enum {
   TMB_SPECIAL_LOSS = 1,  /* failures are reported: peers may be lost, and progress notices it */
   TMB_SPECIAL_COUNT = 2, /* operations are counted, or events recorded */
-  TMB_SPECIAL_NET = 4    /* there is a conduit for other hosts, to be polled */
+  TMB_SPECIAL_NET = 4,   /* there is a conduit for other hosts, to be polled */
+  TMB_SPECIAL_GATE = 8   /* record and replay may let messages come in a poll */
 };
 #define TMB_SPECIAL_SENDS ((uint32_t)(TMB_SPECIAL_LOSS | TMB_SPECIAL_COUNT))
-#define TMB_SPECIAL_POLLS ((uint32_t)(TMB_SPECIAL_LOSS | TMB_SPECIAL_NET))
+#define TMB_SPECIAL_POLLS ((uint32_t)(TMB_SPECIAL_LOSS | TMB_SPECIAL_NET | TMB_SPECIAL_GATE))
 
 #define TMB_FAR           UINT32_MAX /* in tmb_job.near_of: a rank of another host */
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A bug that shows in some runs is recorded, and shows in each of 20 replays.
 #   tests/replay/bugs.py TOMBOLO PROGRAM CASE   (a case of tests/replay/bugs.c)
-# CASE `deviation`: a replay of another program is reported, with both calls and their lines.
+# CASE `deviation`: a replay of another program is reported, with both calls and their lines; a
+# program and arguments that have changed are named.
 # CASE `only`: one rank has the terminal, under a command or under gdb; the bug shows again.
 # CASE `stepped`, `stepped_long`: gdb stops one rank again and again; it does as recorded.
 # CASE `chaos_ends`: of a hang; and what an ended search leaves.
@@ -70,6 +71,29 @@ def deviation(tombolo, program, _case, folder):
               r"  found: gex_NBI_Wait called \(.*bugs.c:\d+\)")
     if code != 67 or not re.search(wanted, err):
         return f"code {code}, not 67 with the calls: {err}"
+    if "other arguments were recorded: ring; now: ring changed" not in err:
+        return f"the arguments are not named: {err}"
+    return other_program(tombolo, program, folder)
+
+
+def other_program(tombolo, program, folder):
+    """A replay by another program is no error; it is named."""
+    copy, order = os.path.join(folder, "copy"), os.path.join(folder, "order")
+    shutil.copy(program, copy)
+    bad, out = recorded(tombolo, copy, "ring", order)
+    if bad:
+        return bad
+    replays = [run(tombolo, "--replay", order, program, "ring")]
+    with open(copy, "ab") as file:
+        file.write(b"changed")
+    replays += [run(tombolo, "--replay", order, words, "ring") for words in (copy, program)]
+    shutil.move(copy, copy + "2")
+    replays.append(run(tombolo, "--replay", order, copy + "2", "ring"))
+    wants = ["", "copy has changed since it was recorded", "",
+             "copy was recorded, and this is .*copy2"]
+    for want, (code, seen, err) in zip(wants, replays):
+        if (code, seen) != (0, out) or not re.search(want or r"\A\Z", err):
+            return f"code {code}, not 0 with '{want}': {seen}{err}"
     return None
 
 

@@ -16,6 +16,7 @@
 #include "base/config.h"
 #include "base/log.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -42,14 +43,18 @@ static bool read_head(const char *folder, struct rpl_head *head) {
   return whole && head->magic == RPL_MAGIC && head->event_bytes == sizeof(struct rpl_event);
 }
 
-/* Delete the files of an earlier recording with more ranks. */
-static void remove_rest(const char *folder, uint32_t from, uint32_t to) {
+/* Delete the files of an earlier recording: it may have had more ranks or threads. */
+static void remove_files(const char *folder) {
   char path[PATH_MAX];
-  static const char *const names[] = {"rank", "sites"};
-  for (uint32_t r = from; r < to; r++)
-    for (int i = 0; i < 2; i++)
-      if (snprintf(path, sizeof path, "%s/%s.%u", folder, names[i], r) < PATH_MAX)
+  static const char *const names[] = {"rank.", "sites.", "locks.", "sends.", "takes."};
+  DIR *const dir = opendir(folder);
+  const struct dirent *file;
+  while (dir && (file = readdir(dir)))
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+      if (strncmp(file->d_name, names[i], strlen(names[i])) == 0 &&
+          snprintf(path, sizeof path, "%s/%s", folder, file->d_name) < PATH_MAX)
         (void)unlink(path);
+  if (dir) closedir(dir);
 }
 
 /* Whether a folder may be written; else errno says why not. */
@@ -60,7 +65,7 @@ static bool is_writable(const char *folder) {
   return S_ISDIR(st.st_mode) && access(folder, W_OK | X_OK) == 0;
 }
 
-static int begin_record(const char *folder, uint32_t ranks) {
+static int begin_record(const char *folder) {
   struct rpl_head head;
   if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
     tmb_print("run: --record %s: %s", folder, strerror(errno));
@@ -70,7 +75,7 @@ static int begin_record(const char *folder, uint32_t ranks) {
     tmb_print("run: --record %s: %s; give a folder that may be written", folder, strerror(errno));
     return TOOL_EXIT_FAILED;
   }
-  if (read_head(folder, &head)) remove_rest(folder, ranks, head.ranks);
+  if (read_head(folder, &head)) remove_files(folder);
   return 0;
 }
 
@@ -166,8 +171,7 @@ static int begin_folder(const struct replay_run *run, uint32_t *ranks, char whol
   const char *const folder = run->record ? run->record : run->replay;
   *whole = '\0';
   if (!folder) return 0;
-  const int rc =
-      run->record ? begin_record(folder, *ranks ? *ranks : 1) : begin_replay(folder, ranks);
+  const int rc = run->record ? begin_record(folder) : begin_replay(folder, ranks);
   if (rc || realpath(folder, whole)) return rc;
   tmb_print("run: %s: %s", folder, strerror(errno));
   return TOOL_EXIT_FAILED;

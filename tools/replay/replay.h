@@ -51,6 +51,10 @@ char **replay_only_child(const struct replay_run *run, uint32_t rank, char **arg
  * caller runs the job, because there is one seed or because it is a child. */
 bool replay_chaos_loop(struct replay_run *run, char **argv, int *code);
 
+/* Write to the folder which program is recorded, or say how another one differs. in program: its
+ * file; argv: its words. */
+void replay_program(const struct replay_run *run, const char *program, char **argv);
+
 /* Make or read the folder and the area, and set what the ranks need in the environment. in,out
  * ranks: of the job, 0: as recorded. Returns 0 or an exit code after a message. */
 int replay_begin(struct replay_run *run, uint32_t *ranks);

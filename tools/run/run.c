@@ -405,6 +405,7 @@ static int run_here(struct run *run) {
   if (rc) return rc;
   rc = replay_begin(&run->options.replay, &run->options.ranks);
   if (rc) return rc;
+  replay_program(&run->options.replay, run->program, run->options.argv);
   if (run->options.ranks == 0) run->options.ranks = 1;
   if (run->options.replay.only) run->options.stdin_rank = run->options.replay.only_rank;
   if (run->options.bind) run->cpus = run_bind_plan(run->options.ranks);

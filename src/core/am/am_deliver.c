@@ -272,6 +272,7 @@ void tmb_up_signal(const void *addr) {
 void gexx_gate_set(gexx_gate_fn fn) {
   tmb_job.gate = fn;
   tmb_job.handlers_watched |= fn != NULL;
+  if (fn) tmb_fetch_or_acq_rel(&tmb_job.special, TMB_SPECIAL_GATE);
 }
 
 int gexx_gate_release(gex_Rank_t from, int reply) {

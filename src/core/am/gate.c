@@ -55,7 +55,7 @@ bool tmb_gate_keeps(const struct tmb_am_in *in) {
 }
 
 void tmb_gate_handled(void) {
-  if (tmb_job.gate) (void)tmb_job.gate(0, 0, NULL);
+  if (tmb_job.gate) (void)tmb_job.gate(0, GEXX_GATE_RAN, NULL);
 }
 
 struct tmb_am_in *tmb_gate_take(uint32_t from, bool reply) {

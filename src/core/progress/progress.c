@@ -64,12 +64,15 @@ static int run_later(int serve) {
   return found;
 }
 
-/* A poll where there are other hosts, or where failures are reported. */
+/* A poll where there are other hosts, where failures are reported, or messages are held back. */
 static TMB_NOINLINE int poll_special(int serve) {
   int found = TMB_FOUND_NOTHING;
   if (tmb_job.net) found |= tmb_peer_progress(serve);
   if (TMB_UNLIKELY(tmb_load_acq(&tmb_job.later.count) != 0)) found |= run_later(serve);
   if (tmb_job.lost) found |= tmb_failure_progress(serve);
+  if (TMB_UNLIKELY(tmb_job.gate) && serve == TMB_SERVE_ALL &&
+      tmb_job.gate(0, GEXX_GATE_POLLS, NULL))
+    found |= TMB_FOUND_WORK;
   return found;
 }
 

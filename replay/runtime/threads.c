@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The threads of a rank.
+ *
+ * Owns: the list of threads that the program has made, each with its log. Called by the program,
+ * which makes threads, and by order.c. Calls: log.c. The ID of a thread is made of that of its
+ * maker and of how many that one had made before, so it is the same in both runs. Invariants:
+ * threads of our libraries are not followed; a thread's log is made with its first event, and
+ * closed by itself; an entry of the list lasts, because later events may name it.
+ */
+#define _GNU_SOURCE
+#include "replay/runtime/rpl.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OURS "tombolo" /* in the name of each library of ours */
+
+struct rpl_thread *rpl_threads;
+
+static pthread_key_t at_end; /* its destructor ends the thread's log */
+static bool has_key;
+
+/* What a thread begins with. */
+struct beginning {
+  void *(*run)(void *);
+  void *arg;
+  struct rpl_thread *thread;
+};
+
+struct rpl_thread *rpl_thread_of(uint32_t id) {
+  struct rpl_thread *t = rpl_threads;
+  while (t && t->id != id) t = t->next;
+  return t;
+}
+
+bool rpl_threads_made(void) {
+  return __atomic_load_n(&rpl_threads, __ATOMIC_ACQUIRE) != NULL;
+}
+
+static uint32_t id_of(uint32_t maker, uint32_t number) {
+  uint32_t h = (maker * UINT32_C(0x01000193) ^ number) * UINT32_C(0x85ebca6b);
+  h ^= h >> 15;
+  return h > RPL_ID_HANDLERS ? h : h + RPL_ID_HANDLERS + 1;
+}
+
+/* Find the events of a thread; without any its calls have no order. */
+static void open_log(struct rpl_thread *t) {
+  if (rpl.mode == RPL_REPLAYS && !rpl_log_open_at(&t->log, "rank", t->id)) t->log.head = NULL;
+}
+
+static void end(void *arg) {
+  struct rpl_thread *const t = arg;
+  rpl_lock();
+  t->ended = true;
+  if (rpl.mode == RPL_RECORDS) rpl_log_close(&t->log);
+  rpl_unlock();
+  rpl_own = NULL;
+}
+
+static void *begin(void *arg) {
+  const struct beginning b = *(struct beginning *)arg;
+  free(arg);
+  rpl_own = b.thread;
+  if (has_key) (void)pthread_setspecific(at_end, b.thread);
+  return b.run(b.arg);
+}
+
+/* The entry of a thread that the calling one makes. */
+static struct rpl_thread *make(void) {
+  struct rpl_thread *const t = calloc(1, sizeof *t);
+  if (!t) return NULL;
+  struct rpl_thread *const maker = rpl_own ? rpl_own : &rpl_first;
+  rpl_lock();
+  if (!has_key) has_key = pthread_key_create(&at_end, end) == 0;
+  t->id = id_of(maker->id, maker->children++);
+  t->left = true;
+  open_log(t);
+  t->next = rpl_threads;
+  __atomic_store_n(&rpl_threads, t, __ATOMIC_RELEASE);
+  rpl_unlock();
+  return t;
+}
+
+/* The C library's function. */
+#define REAL(NAME)                              \
+ static __typeof__(&(NAME)) real;               \
+ if (!real) {                                   \
+  void *const found_ = dlsym(RTLD_NEXT, #NAME); \
+  memcpy(&real, &found_, sizeof found_);        \
+ }
+#define PUBLIC __attribute__((visibility("default")))
+
+/* The first thread does not compute while it waits for another one. */
+PUBLIC int pthread_join(pthread_t thread, void **result) {
+  REAL(pthread_join)
+  const bool waits = rpl_wait_begin();
+  const int rc = real(thread, result);
+  rpl_wait_end(waits);
+  return rc;
+}
+
+PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+                          void *arg) {
+  REAL(pthread_create)
+  Dl_info info;
+  const bool ours = dladdr(__builtin_return_address(0), &info) && info.dli_fname &&
+                    strstr(strrchr(info.dli_fname, '/') ? strrchr(info.dli_fname, '/') : "", OURS);
+  struct beginning *const b = ours ? NULL : malloc(sizeof *b);
+  struct rpl_thread *const t = b ? make() : NULL;
+  if (!t) {
+    free(b);
+    return real(thread, attr, run, arg);
+  }
+  *b = (struct beginning){run, arg, t};
+  const int rc = real(thread, attr, begin, b);
+  if (rc) {
+    t->ended = true;
+    free(b);
+  }
+  return rc;
+}
+
+void rpl_threads_start(void) {
+  if (rpl_own) rpl_own->ended = true; /* it is the first one now */
+  rpl_own = &rpl_first;
+  rpl_lock();
+  for (struct rpl_thread *t = rpl_threads; t; t = t->next) open_log(t);
+  rpl_unlock();
+}
+
+void rpl_threads_end(void) {
+  rpl_lock();
+  for (struct rpl_thread *t = rpl_threads; t; t = t->next)
+    if (!t->ended) rpl_log_close(&t->log);
+  rpl_unlock();
+}

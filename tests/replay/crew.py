@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Random programs of several ranks and threads are recorded, and each replay shows the same.
+
+Usage: crew.py TOMBOLO PROGRAM [--first SEED] [--count N] [--replays N] [--random]
+PROGRAM is tests/replay/crew.c. A seed chooses ranks, threads and steps. Every second program is
+recorded under --chaos. The last replay is one with --only.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+
+def run(options, *words):
+    """Runs a program. Returns its code, what the ranks print, and errors."""
+    done = subprocess.run([options.tombolo, "run", "--timeout", "60", *words],
+                          capture_output=True, text=True, check=False)
+    out = done.stdout
+    if os.environ.get("TOMBOLO_CONDUIT"):  # replies of several threads may change places there
+        out = re.sub(r" b(\d+)\.\d+", r" b\1", out)
+    return done.returncode, sorted(out.split("\n")), done.stderr
+
+
+def difference(seen, again):
+    """The first line that differs."""
+    for one, other in zip(seen, again):
+        if one != other:
+            at = next((i for i, (a, b) in enumerate(zip(one.split(), other.split())) if a != b), -1)
+            return f"from word {at} on\n  recorded {one}\n  replayed {other}"
+    return f"{len(again)} lines, not {len(seen)}"
+
+
+def fault_of(options, seed):
+    """What is wrong with a seed, or None."""
+    ranks, threads, steps = 2 + seed % 4, 1 + seed // 4 % 4, (20, 60, 150)[seed % 3]
+    words = [options.program, str(seed), str(threads), str(steps)]
+    chaos = ["--chaos", str(seed)] if seed % 2 else []
+    with tempfile.TemporaryDirectory() as order:
+        code, seen, err = run(options, "-n", str(ranks), "--record", order, *chaos, *words)
+        if code:
+            return f"seed {seed}: code {code} while it is recorded: {err}"
+        for number in range(1, options.replays + 1):
+            code, again, err = run(options, "--replay", order, *words)
+            if code or again != seen or "tombolo" in err:
+                return (f"seed {seed}, replay {number}: code {code}: "
+                        f"{difference(seen, again)}\n{err}")
+        only = str(seed % ranks)
+        code, again, err = run(options, "--replay", order, "--only", only, *words)
+        mine = [line for line in seen if line.startswith(f"rank {only}")]
+        again = [line for line in again if line]
+        if code or again != mine or "tombolo" in err:
+            return f"seed {seed}, --only {only}: code {code}: {difference(mine, again)}\n{err}"
+    return None
+
+
+def main():
+    """Runs the seeds, prints what is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("tombolo")
+    parser.add_argument("program")
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--count", type=int, default=16)
+    parser.add_argument("--replays", type=int, default=2)
+    parser.add_argument("--random", action="store_true", help="other seeds in each run")
+    options = parser.parse_args()
+    if options.random:
+        options.first = int(time.time()) % 1000000 * 1000
+        print(f"seeds from {options.first} on", flush=True)
+    seeds = range(options.first, options.first + options.count)
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        faults = [f for f in pool.map(lambda seed: fault_of(options, seed), seeds) if f]
+    print("\n".join(faults))
+    print(f"{len(seeds)} programs were replayed {options.replays} times, {len(faults)} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
