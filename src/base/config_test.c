@@ -29,7 +29,7 @@ static void run_scenario(void *arg) {
   const struct scenario *s = arg;
   environ = none;
   for (size_t i = 0; s->env && s->env[i]; i++) putenv((char *)(uintptr_t)s->env[i]);
-  tmb_log_set_rank(s->rank, 4);
+  tmb_log_set_rank(s->rank);
   tmb_cfg_init();
   if (s->then) s->then();
 }
@@ -293,7 +293,7 @@ static void early_child(void *arg) {
   puts("-- rank known");
   fflush(stdout);
   tmb_env_set("GASNET_PSHM_NODES", "4");
-  tmb_log_set_rank(0, 4);
+  tmb_log_set_rank(0);
   tmb_cfg_init();
   CHILD_CHECK(tmb_cfg_int(TMB_CFG_PSHM_NODES) == 4);
 }

@@ -34,15 +34,13 @@ int (*tmb_backtrace_hook)(int fd);
 void (*tmb_freeze_hook)(void);
 
 static uint32_t shown_rank = TMB_RANK_UNKNOWN;
-static uint32_t shown_size;
 
 /* Held for ever by the thread that runs the fatal path. */
 static pthread_mutex_t fatal_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool fatal_here;
 
-void tmb_log_set_rank(uint32_t rank, uint32_t size) {
+void tmb_log_set_rank(uint32_t rank) {
   shown_rank = rank;
-  shown_size = size;
 }
 
 uint32_t tmb_log_rank(void) {

@@ -20,11 +20,10 @@
 #define TMB_RANK_UNKNOWN UINT32_MAX
 
 /*
- * Record rank and size of this process; messages show the rank from now on.
- * in rank: this process's job rank; in size: ranks in the job, > rank.
+ * Messages show the rank from now on. in rank: this process's job rank.
  * Threads: call once, at start-up, before other threads log.
  */
-void tmb_log_set_rank(uint32_t rank, uint32_t size);
+void tmb_log_set_rank(uint32_t rank);
 
 /* Rank as set by tmb_log_set_rank, TMB_RANK_UNKNOWN before. Threads: any. */
 uint32_t tmb_log_rank(void);

@@ -31,7 +31,7 @@ static void say_things(void *arg) {
   errno = 7;
   tmb_warn("watch %d\n", 1);
   if (errno != 7) _exit(3);
-  tmb_log_set_rank(3, 5);
+  tmb_log_set_rank(3);
   tmb_warn("watch %s", "two");
   tmb_print("plain");
   tmb_print("out of memory for %d\n", 3);
@@ -77,13 +77,13 @@ static void die_plainly(void *arg) {
 
 static void die_with_rank(void *arg) {
   (void)arg;
-  tmb_log_set_rank(6, 8);
+  tmb_log_set_rank(6);
   tmb_fatal_at("func", "file.c", 12, "bad %s", "thing");
 }
 
 static void die_without_position(void *arg) {
   (void)arg;
-  tmb_log_set_rank(1, 2);
+  tmb_log_set_rank(1);
   tmb_fatal_nopos("no position");
 }
 

@@ -260,7 +260,7 @@ static void explain_alone(const struct tmb_crash *crash) {
   int status = 1;
   if (child == 0) {
     alarm(ALONE_MS / 1000 + 1); /* the signal's default action ends the child */
-    tmb_log_set_rank(TMB_RANK_UNKNOWN, 0);
+    tmb_log_set_rank(TMB_RANK_UNKNOWN);
     tmb_crash_print_alone(crash, ALONE_MS);
     _exit(0);
   }

@@ -234,7 +234,7 @@ static int bring_up(const struct gexx_client_args *init) {
   if (rc) return rc;
   tmb_job.rank = tmb_job.boot.rank;
   tmb_job.size = tmb_job.boot.size;
-  tmb_log_set_rank(tmb_job.rank, tmb_job.size);
+  tmb_log_set_rank(tmb_job.rank);
   tmb_status_init();
   client_defaults();
   tmb_cfg_init();

@@ -28,7 +28,7 @@ struct deed {
 static void do_deed(void *arg) {
   const struct deed *d = arg;
   for (size_t i = 0; d->env[i]; i += 2) tmb_env_set(d->env[i], d->env[i + 1]);
-  tmb_log_set_rank(2, 4);
+  tmb_log_set_rank(2);
   tmb_cfg_init();
   d->act();
 }
@@ -145,7 +145,7 @@ static void print_with_user(void) {
 }
 
 static void print_without_user(void) {
-  tmb_log_set_rank(0, 4); /* the rank that reports what is left out */
+  tmb_log_set_rank(0); /* the rank that reports what is left out */
   tmb_os_debug_init();
   printf("rc %d\n", tmb_os_backtrace(STDOUT_FILENO));
 }
