@@ -53,9 +53,12 @@ static bool is_inlined(const struct command *user, const char *file) {
 
 /* Most loads and stores are seen without a call, see check/client/inline.s. clang's vectors are of
  * 16 bytes, because it tells of none that is longer; copies of a loop's body have lines of their
- * own, so that neighbours would not be of one line. */
+ * own, so that neighbours would not be of one line. A loop of few rounds is unrolled as a whole,
+ * for the one around it may then have vectors. */
 static void add_inline(struct command *c, const struct command_checked *how, bool clang) {
-  static char *const of_clang[] = {"-fno-unroll-loops", "-mllvm", "-force-vector-interleave=1"};
+  static char *const of_clang[] = {"-mllvm", "-unroll-runtime=0",
+                                   "-mllvm", "-unroll-allow-partial=0",
+                                   "-mllvm", "-force-vector-interleave=1"};
   char *const file = tool_format(folder(), "/inline.s", "");
   for (size_t i = 0; clang && i < sizeof of_clang / sizeof *of_clang; i++)
     command_add(c, of_clang[i]);
