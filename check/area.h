@@ -35,6 +35,8 @@
 #define CHK_SYNC_BUCKETS (1u << 16) /* power of two */
 #define CHK_SYNCS        (1u << 18)
 #define CHK_SYNC_PUTS    16u
+#define CHK_PAST         (1u << 16) /* clocks that a rank keeps of it; power of two */
+#define CHK_PAST_RANKS   255u       /* ranks that keep any */
 
 /* Properties of an access. */
 enum {
@@ -62,26 +64,30 @@ struct chk_access {
 /* A rank's report at a barrier: its accesses with lower numbers are complete at this clock. */
 struct chk_floor {
   uint64_t clock; /* CHK_OPEN while it changes */
-  uint64_t number, unused[6];
+  uint64_t number;
+  uint64_t past; /* of the rank, the newest; atomic */
+  uint64_t unused[5];
+};
+
+/* A page that has a shadow. Until it is shared, its owner alone has accessed it, with loads, stores
+ * and what was complete at once. */
+struct chk_page {
+  uint64_t key;    /* owner and page, + 1; 0: free */
+  uint32_t shadow; /* index of its struct chk_shadow, 0: none yet */
+  uint32_t lock;   /* of this and of the shadow */
+  uint8_t uniform, shared;
+  uint32_t alike; /* parts, a bit each */
 };
 
 /* Shadow of a page. While it is uniform, `whole` holds for all granules; else `part` holds for
- * those of a part whose bit is set in `alike`. Until it is shared, its owner alone has accessed it,
- * with loads, stores and what was complete at once. A word of a cell: number of the access in the
- * upper 48 bits, bytes of the granule as a mask in the next 8, flags. */
-struct chk_page {
-  uint32_t lock;
-  uint8_t uniform, shared;
-  uint32_t alike;
-  uint64_t whole[CHK_SLOTS];
-  uint64_t part[CHK_PARTS][CHK_SLOTS];
+ * those of a part whose bit is set in `alike`. A word of a cell: number of the access in the upper
+ * 48 bits, bytes of the granule as a mask in the next 8, flags. */
+struct chk_shadow {
   uint64_t cell[CHK_CELLS][CHK_SLOTS];
-};
-
-struct chk_page_entry {
-  uint64_t key;  /* owner and page, + 1; 0: free */
-  uint32_t page; /* index of its struct chk_page, 0: none yet */
-};
+  uint64_t given[CHK_CELLS]; /* what ranks have given to a granule, see word.c; 0: nothing */
+  uint64_t part[CHK_PARTS][CHK_SLOTS];
+  uint64_t whole[CHK_SLOTS];
+} __attribute__((aligned(64)));
 
 /* The clock that ranks have given to a synchronisation object. Guarded by the lock of its bucket.
  */
@@ -90,6 +96,13 @@ struct chk_sync {
   uint32_t next, left; /* in the bucket; members that have left a collective, or: puts were taken */
   uint32_t puts, site; /* given, until one is given after a take; of the last one that gave */
   uint64_t clock[];    /* [ranks], and then the numbers of CHK_SYNC_PUTS puts */
+};
+
+/* The clocks of a rank at its release with number `since`, and at those that follow, until the next
+ * one. */
+struct chk_past {
+  uint64_t since;   /* 0: it changes */
+  uint64_t clock[]; /* [ranks] */
 };
 
 struct chk_bucket {
@@ -123,8 +136,12 @@ struct chk_area {
   uint64_t accesses;                        /* numbers given so far, in groups; atomic */
   uint64_t missed;                          /* accesses that found no room; atomic */
   uint64_t where_module, where_name, where_site, where_finding, where_access, where_floor,
-      where_table, where_bucket, where_sync, where_page, sync_bytes;
+      where_table, where_bucket, where_sync, where_past, where_shadow, sync_bytes, past_bytes;
 };
+
+static inline uint64_t chk_past_ranks(uint32_t ranks) {
+  return ranks < CHK_PAST_RANKS ? ranks : CHK_PAST_RANKS;
+}
 
 /* Give the tables of an area their places. Returns its size in bytes. */
 static inline uint64_t chk_area_layout(struct chk_area *a, uint32_t ranks) {
@@ -141,10 +158,12 @@ static inline uint64_t chk_area_layout(struct chk_area *a, uint32_t ranks) {
   a->where_access = at += ((uint64_t)CHK_FINDINGS * sizeof(struct chk_finding) + up) & ~up;
   a->where_floor = at += (uint64_t)CHK_ACCESSES * sizeof(struct chk_access);
   a->where_table = at += (ranks * sizeof(struct chk_floor) + up) & ~up;
-  a->where_bucket = at += (uint64_t)CHK_PAGES * sizeof(struct chk_page_entry);
+  a->where_bucket = at += (uint64_t)CHK_PAGES * sizeof(struct chk_page);
   a->where_sync = at += (uint64_t)CHK_SYNC_BUCKETS * sizeof(struct chk_bucket);
-  a->where_page = at += (CHK_SYNCS * a->sync_bytes + up) & ~up;
-  at += (uint64_t)CHK_PAGES * sizeof(struct chk_page);
+  a->past_bytes = sizeof(struct chk_past) + ranks * sizeof(uint64_t);
+  a->where_past = at += (CHK_SYNCS * a->sync_bytes + up) & ~up;
+  a->where_shadow = at += (chk_past_ranks(ranks) * a->past_bytes * CHK_PAST + up) & ~up;
+  at += (uint64_t)CHK_PAGES * sizeof(struct chk_shadow);
   a->bytes = (at + up) & ~up;
   a->names = a->sites = a->pages = a->syncs = 1;
   return a->bytes;

@@ -6,7 +6,9 @@
  * Called by the wrappers and by instrumented loads and stores, under chk.lock. Calls: shadow.c.
  * Invariants: an access that is complete when it is recorded is shared by all that its line makes
  * before the next release of the rank; so a loop costs one record. The ring forgets the oldest
- * access: a word of the shadow that names it is as good as empty.
+ * access: a word of the shadow that names it is as good as empty. The local side of a transfer,
+ * outside of segments, can meet accesses of this rank alone, and only until it is complete: it is
+ * recorded when it meets one.
  */
 #include "check/runtime/chk.h"
 
@@ -17,6 +19,17 @@ static struct {
   uint32_t site, flags;
   uint64_t number, clock;
 } newest[CACHED];
+
+#define LATER            8u /* local sides that are not recorded */
+#define IS_LATER(number) ((number) > UINT64_MAX - LATER)
+
+/* Local sides in flight that have met no other access. */
+static struct {
+  struct chk_range range; /* bytes 0: free */
+  uint64_t number;        /* of the record, once there is one */
+  uint32_t site;
+} later[LATER];
+static uint32_t later_count, later_met; /* in use; of these, with a record */
 
 static uint64_t next;       /* number, unless a group ends before it */
 static uint32_t open_count; /* accesses of this rank that are not complete */
@@ -62,8 +75,65 @@ struct chk_access *chk_shared(uint32_t site, uint32_t flags) {
   return a;
 }
 
+static bool overlap(uintptr_t a, size_t a_bytes, const struct chk_range *b) {
+  return a - b->addr < b->bytes || b->addr - a < a_bytes;
+}
+
+/* Another access of this rank's memory begins: record the local sides that it meets. */
+static void meet(const struct chk_range *range) {
+  const uintptr_t addr = chk_resolve(range->addr);
+  for (uint32_t i = 0; i < LATER; i++) {
+    if (!later[i].range.bytes || later[i].number || !overlap(addr, range->bytes, &later[i].range))
+      continue;
+    struct chk_access *const a = access_new(later[i].site, later[i].range.flags, true);
+    later[i].number = a->number;
+    later_met++;
+    chk_mark(a, &later[i].range);
+  }
+}
+
+void chk_meet(const struct chk_range *range) {
+  if (CHK_UNLIKELY(later_count) && range->owner == chk.rank) meet(range);
+}
+
+/* Takes a place for a local side that is recorded later. Returns 0: there is none, or others in
+ * flight are recorded. */
+static uint64_t take_later(const struct chk_range *range, uint32_t site) {
+  if (later_count == LATER || later_met || chk.open_here != later_count) return 0;
+  if (chk_segment_has((const void *)range->addr)) return 0;
+  const uintptr_t addr = chk_resolve(range->addr);
+  uint32_t free = 0;
+  for (uint32_t i = 0; later_count && i < LATER; i++) {
+    if (!later[i].range.bytes)
+      free = i;
+    else if (overlap(addr, range->bytes, &later[i].range))
+      return 0;
+  }
+  later[free].range = *range;
+  later[free].range.addr = addr;
+  later[free].site = site;
+  later[free].number = 0;
+  later_count++;
+  chk_watch_buffer(range->addr, range->bytes);
+  return UINT64_MAX - free;
+}
+
+static uint64_t end_later(uint64_t handle) {
+  const uint32_t i = (uint32_t)(UINT64_MAX - handle);
+  later[i].range.bytes = 0;
+  later_count--;
+  if (later[i].number) later_met--;
+  return later[i].number;
+}
+
+uint64_t chk_touch_local(const struct chk_range *range, uint32_t site) {
+  const uint64_t handle = range->bytes ? take_later(range, site) : 0;
+  return handle ? handle : chk_touch(range, site, true);
+}
+
 uint64_t chk_touch(const struct chk_range *range, uint32_t site, bool open) {
   if (!range->bytes) return 0;
+  chk_meet(range);
   struct chk_access *const a =
       open ? access_new(site, range->flags, true) : chk_shared(site, range->flags);
   chk_mark(a, range);
@@ -72,10 +142,12 @@ uint64_t chk_touch(const struct chk_range *range, uint32_t site, bool open) {
 
 void chk_touch_more(uint64_t number, const struct chk_range *range) {
   struct chk_access *const a = chk_access_at(number);
+  chk_meet(range);
   if (a && range->bytes) chk_mark(a, range);
 }
 
 void chk_done(uint64_t number) {
+  if (CHK_UNLIKELY(IS_LATER(number))) number = end_later(number);
   struct chk_access *const a = chk_access_at(number);
   if (!a || a->done != CHK_OPEN) return;
   a->done = chk.clock[chk.rank];
@@ -84,12 +156,8 @@ void chk_done(uint64_t number) {
 
 /* ---- the accesses that a barrier orders, by number */
 
-static struct chk_floor *floor_of(uint32_t rank) {
-  return (struct chk_floor *)chk_at(chk.area, chk.area->where_floor) + rank;
-}
-
 void chk_floor_give(void) {
-  struct chk_floor *const f = floor_of(chk.rank);
+  struct chk_floor *const f = chk_floor_of(chk.rank);
   if (open_count) return;
   const uint64_t more = __atomic_load_n(&chk.area->accesses, __ATOMIC_RELAXED) + GROUP;
   __atomic_store_n(&f->clock, CHK_OPEN, __ATOMIC_SEQ_CST);
@@ -100,7 +168,7 @@ void chk_floor_give(void) {
 void chk_floor_take(void) {
   uint64_t least = UINT64_MAX;
   for (uint32_t r = 0; r < chk.ranks; r++) {
-    struct chk_floor *const f = floor_of(r);
+    struct chk_floor *const f = chk_floor_of(r);
     const uint64_t clock = __atomic_load_n(&f->clock, __ATOMIC_SEQ_CST);
     const uint64_t number = __atomic_load_n(&f->number, __ATOMIC_SEQ_CST);
     if (clock <= chk.clock[r] && __atomic_load_n(&f->clock, __ATOMIC_SEQ_CST) == clock)

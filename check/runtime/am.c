@@ -196,13 +196,13 @@ static struct chk_pending atomic(gex_AD_t ad, const struct gexx_ad_op *op, const
   const uintptr_t result = address(op->result, chk.rank, op->flags & GEX_FLAG_SELF_SEG_OFFSET);
   const size_t bytes = op->dt & (GEX_DT_I32 | GEX_DT_U32 | GEX_DT_FLT) ? 4 : 8;
   const bool reads = op->opcode == GEX_OP_GET;
-  const uint64_t key = chk_key(CHK_KEY_WORD, peer, at & ~(uintptr_t)7);
-  struct chk_pending p = {.acquire = key,
+  struct chk_pending p = {.word = at,
+                          .owner = peer,
                           .category = reads                      ? GEX_EC_GET
                                       : op->opcode == GEX_OP_SET ? GEX_EC_PUT
                                                                  : GEX_EC_RMW};
-  if (!reads) chk_ahead(key);
   chk_enter();
+  chk_ahead(peer, at);
   p.site = chk_site("gex_AD_Op", pc);
   p.remote = chk_touch(
       &(struct chk_range){peer, at, bytes, (reads ? 0 : CHK_WRITE) | CHK_ATOMIC | CHK_TRANSFER},
@@ -210,7 +210,7 @@ static struct chk_pending atomic(gex_AD_t ad, const struct gexx_ad_op *op, const
   if (op->opcode >= GEX_OP_FAND) /* it fetches */
     p.local = chk_local_side(&(struct chk_range){peer, at, bytes, 0}, (const void *)result,
                              CHK_WRITE, p.site, true);
-  if (!reads) chk_release(key, p.site, 0);
+  if (!reads) chk_word_give(peer, at, p.site, 0);
   chk_exit();
   return p;
 }

@@ -44,6 +44,8 @@ struct chk {
   struct chk_area *area;
   uint32_t rank, ranks;
   uint64_t *clock;       /* [ranks] */
+  uint64_t past;         /* the newest of this rank that it has kept, see word.c */
+  bool changed;          /* clocks of others have changed since */
   uint32_t *heard;       /* [ranks] where this rank last heard of that one, a site */
   uint32_t synced;       /* its last synchronisation, a site */
   uint32_t message_site; /* the site of what comes by messages */
@@ -72,7 +74,7 @@ extern struct chk_words {
   uint16_t line_of_block[2][CHK_ENTERED + 1]; /* [kind] */
   uint32_t blocks[2];                         /* [kind]: in use */
   struct chk_run *runs;                       /* of this epoch */
-  bool threads;                               /* this process has several, so no runs */
+  bool threads; /* this process has several, or had: then it has no runs */
 } chk_words;
 /* Give this segment words. Returns whether there is address space. */
 bool chk_own_begin(uintptr_t base, uintptr_t bytes);
@@ -86,23 +88,39 @@ static inline bool chk_on(void) {
   return CHK_UNLIKELY(chk.area != NULL);
 }
 
+/* chk.lock, which a process of one thread does not need. */
+static inline void chk_guard(void) {
+  if (CHK_UNLIKELY(chk_words.threads)) pthread_mutex_lock(&chk.lock);
+}
+
+static inline void chk_unguard(void) {
+  if (CHK_UNLIKELY(chk_words.threads)) pthread_mutex_unlock(&chk.lock);
+}
+
 /* ---- seen.c: enter the loads and stores of this epoch, of all threads. Under chk.lock. */
 void chk_enter_seen(void);
 
 /* Begin of what a call does here: no other thread does, and all loads and stores of before are
  * entered, with the clock that they were made at. */
 static inline void chk_enter(void) {
-  pthread_mutex_lock(&chk.lock);
+  chk_guard();
   if (CHK_UNLIKELY(tombolo_check_watch.files)) chk_enter_seen();
 }
 
 static inline void chk_exit(void) {
-  pthread_mutex_unlock(&chk.lock);
+  chk_unguard();
 }
 
 /* ---- locks of the area */
-void chk_lock(uint32_t *lock);
-void chk_unlock(uint32_t *lock);
+void chk_lock_held(uint32_t *lock);
+
+static inline void chk_lock(uint32_t *lock) {
+  if (CHK_UNLIKELY(__atomic_exchange_n(lock, 1u, __ATOMIC_ACQUIRE))) chk_lock_held(lock);
+}
+
+static inline void chk_unlock(uint32_t *lock) {
+  __atomic_store_n(lock, 0u, __ATOMIC_RELEASE);
+}
 
 /* ---- site.c: lines of the program */
 
@@ -124,13 +142,11 @@ uint32_t chk_name(const char *text);
 /* ---- clock.c: synchronisation objects. Keys are of any kind; a hash of what names the object. */
 uint64_t chk_key(uint64_t kind, uint64_t a, uint64_t b);
 
-enum { CHK_KEY_COLL = 1, CHK_KEY_WORD, CHK_KEY_AM, CHK_KEY_SEM, CHK_KEY_TAG, CHK_KEY_NAMED };
+enum { CHK_KEY_COLL = 1, CHK_KEY_AM, CHK_KEY_SEM, CHK_KEY_TAG, CHK_KEY_NAMED };
 
 /* All earlier accesses of this rank happen before those that follow a take of this object. in put:
  * number of the access that the same signal orders, 0: none. */
 void chk_release(uint64_t key, uint32_t site, uint64_t put);
-/* Prefetch an object that is about to be used. */
-void chk_ahead(uint64_t key);
 /* All accesses before a give to this object happen before the next ones of this rank. in members:
  * of a collective; when so many have left, the object ends; 0: it stays. */
 void chk_acquire(uint64_t key, uint32_t site);
@@ -140,6 +156,23 @@ void chk_send(uint64_t key, uint32_t site, uint64_t put);
 void chk_receive(uint64_t key, uint32_t site);
 /* The newest object with this key ends: it was not sent. */
 void chk_unsend(uint64_t key);
+
+/* Objects without a key, in the hands of word.c. in clock: [ranks] what was given, NULL: nothing.
+ * Returns 0: there is no room. */
+uint32_t chk_object_new(const uint64_t *clock);
+void chk_object_give(uint32_t object, uint32_t site, uint64_t put);
+void chk_object_take(uint32_t object, uint32_t site);
+/* Whether it orders no put, and this rank has heard of all that was given. */
+bool chk_object_covered(uint32_t object);
+void chk_object_end(uint32_t object);
+/* After each give, whatever to: the clock of this rank goes on. */
+void chk_given(uint32_t site);
+/* This rank has heard of these clocks, [ranks]. */
+void chk_heard(const uint64_t *clock, uint32_t site);
+
+/* ---- word.c: as chk_release and chk_acquire, for the 8 bytes of an address. */
+void chk_word_give(uint32_t owner, uintptr_t addr, uint32_t site, uint64_t put);
+void chk_word_take(uint32_t owner, uintptr_t addr, uint32_t site);
 
 /* ---- shadow.c, access.c */
 struct chk_range {
@@ -152,10 +185,22 @@ struct chk_range {
 /* Record an access and compare it with others. in open: it lasts until chk_done. Returns its
  * number. */
 uint64_t chk_touch(const struct chk_range *range, uint32_t site, bool open);
+/* As chk_touch, for the local side of a transfer, which lasts until chk_done. Returns what stands
+ * for its number. */
+uint64_t chk_touch_local(const struct chk_range *range, uint32_t site);
+/* An access that is compared, but not recorded, begins. */
+void chk_meet(const struct chk_range *range);
 /* Adds one more range to an access that has begun. */
 void chk_touch_more(uint64_t number, const struct chk_range *range);
 void chk_done(uint64_t number);
-struct chk_access *chk_access_at(uint64_t number);
+
+static inline struct chk_access *chk_access_at(uint64_t number) {
+  if (!number) return NULL;
+  struct chk_access *all = chk_at(chk.area, chk.area->where_access);
+  struct chk_access *const a = &all[number & (CHK_ACCESSES - 1)];
+  return __atomic_load_n(&a->number, __ATOMIC_ACQUIRE) == number ? a : NULL;
+}
+
 /* At a barrier, before a release: which accesses of this rank it orders. After an acquire: all
  * those that what this rank has heard of orders. */
 void chk_floor_give(void);
@@ -172,6 +217,19 @@ void chk_mark_cells(struct chk_access *a, struct chk_page *p, uintptr_t addr, ui
 void chk_compare(struct chk_access *a, const struct chk_range *range);
 /* Shadow of the page of an address; NULL: it has none. */
 struct chk_page *chk_page_of(uint32_t owner, uintptr_t addr, bool make);
+/* As chk_page_of, under chk.lock. The page of the last call is at hand. */
+struct chk_page *chk_page_at(uint32_t owner, uintptr_t addr, bool make);
+/* The shadow of an address is about to be used: it comes from memory meanwhile. */
+void chk_ahead(uint32_t owner, uintptr_t addr);
+
+static inline struct chk_shadow *chk_shadow_of(const struct chk_page *p) {
+  return (struct chk_shadow *)chk_at(chk.area, chk.area->where_shadow) + p->shadow;
+}
+
+/* What a rank says of itself. */
+static inline struct chk_floor *chk_floor_of(uint32_t rank) {
+  return (struct chk_floor *)chk_at(chk.area, chk.area->where_floor) + rank;
+}
 
 static inline uint64_t chk_word(uint64_t number, uint32_t mask, uint32_t flags) {
   return number << 16 | (uint64_t)mask << 8 | (flags & 0xff);
@@ -204,6 +262,8 @@ bool chk_segment_has(const void *at);
 struct chk_pending {
   uint64_t remote, local; /* accesses, 0: none */
   uint64_t acquire;       /* key that the end acquires, 0: none */
+  uintptr_t word;         /* address of a word that it acquires, 0: none */
+  uint32_t owner;         /* of the word */
   uint32_t members;       /* of a collective, which the caller leaves; 0: none */
   bool acquires;
   gex_EC_t category;

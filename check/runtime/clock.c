@@ -5,7 +5,7 @@
  * Owns: the buckets and objects of the area. Called by the wrappers, under chk.lock. An object has
  * the maximum of the clocks that were given to it, and the puts that the same signal orders. A
  * collective is an object from its first member's call to its last member's end; a message from its
- * sending to its handler; a word (signal, atomic) for ever. Invariants: the clock of a rank grows
+ * sending to its handler; words of memory are in word.c. Invariants: the clock of a rank grows
  * after each release, so that what it does later is not covered by what it gave; the program's data
  * of a collective order root and members only in the direction in which they go; of messages that
  * look alike any may come first, so that a handler takes what all of them gave.
@@ -28,7 +28,7 @@ static uint64_t now_ns(void) {
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-void chk_lock(uint32_t *lock) {
+void chk_lock_held(uint32_t *lock) {
   uint64_t since = 0;
   for (unsigned tries = 1; __atomic_exchange_n(lock, 1u, __ATOMIC_ACQUIRE); tries++) {
     if (tries % 64) continue;
@@ -36,10 +36,6 @@ void chk_lock(uint32_t *lock) {
     if (!since) since = now_ns();
     if (now_ns() - since > CHK_LOCK_NS) return; /* its owner has died */
   }
-}
-
-void chk_unlock(uint32_t *lock) {
-  __atomic_store_n(lock, 0u, __ATOMIC_RELEASE);
 }
 
 uint64_t chk_key(uint64_t kind, uint64_t a, uint64_t b) {
@@ -57,10 +53,6 @@ static struct chk_bucket *bucket_of(uint64_t key) {
 static struct chk_sync *sync_at(uint32_t index) {
   return (struct chk_sync *)(void *)((char *)chk_at(chk.area, chk.area->where_sync) +
                                      index * chk.area->sync_bytes);
-}
-
-void chk_ahead(uint64_t key) {
-  __builtin_prefetch(sync_at(__atomic_load_n(&bucket_of(key)->first, __ATOMIC_RELAXED)), 1);
 }
 
 /* Take some free objects from the list of all ranks. */
@@ -81,7 +73,10 @@ static void take_spares(void) {
 /* A new object, or 0: there is no room. */
 static uint32_t sync_new(void) {
   if (!spares) take_spares();
-  if (!spares) return 0;
+  if (!spares) {
+    __atomic_fetch_add(&chk.area->missed, 1, __ATOMIC_RELAXED);
+    return 0;
+  }
   const uint32_t index = spare[--spares];
   memset(sync_at(index), 0, sizeof(struct chk_sync) + chk.ranks * sizeof(uint64_t));
   return index;
@@ -134,12 +129,17 @@ static void give(struct chk_sync *s, uint32_t site, uint64_t put) {
   *put_of(s, s->puts++) = put;
 }
 
-static void take(struct chk_sync *s, uint32_t site) {
+void chk_heard(const uint64_t *clock, uint32_t site) {
   for (uint32_t r = 0; r < chk.ranks; r++) {
-    if (s->clock[r] <= chk.clock[r]) continue;
-    chk.clock[r] = s->clock[r];
+    if (clock[r] <= chk.clock[r]) continue;
+    chk.clock[r] = clock[r];
     chk.heard[r] = site;
+    chk.changed = true;
   }
+}
+
+static void take(struct chk_sync *s, uint32_t site) {
+  chk_heard(s->clock, site);
   for (uint32_t i = 0; i < s->puts && i < CHK_SYNC_PUTS; i++) {
     struct chk_access *const a = chk_access_at(*put_of(s, i));
     if (!a) continue;
@@ -158,14 +158,36 @@ static void take(struct chk_sync *s, uint32_t site) {
 static void give_at(uint32_t *at, uint64_t key, uint32_t site, uint64_t put) {
   if (!*at) {
     const uint32_t index = sync_new();
-    if (!index) {
-      __atomic_fetch_add(&chk.area->missed, 1, __ATOMIC_RELAXED);
-      return;
-    }
+    if (!index) return;
     sync_at(index)->key = key;
     *at = index;
   }
   give(sync_at(*at), site, put);
+}
+
+uint32_t chk_object_new(const uint64_t *clock) {
+  const uint32_t index = sync_new();
+  if (index && clock) memcpy(sync_at(index)->clock, clock, chk.ranks * sizeof *clock);
+  return index;
+}
+
+void chk_object_give(uint32_t object, uint32_t site, uint64_t put) {
+  give(sync_at(object), site, put);
+}
+
+void chk_object_take(uint32_t object, uint32_t site) {
+  take(sync_at(object), site);
+}
+
+bool chk_object_covered(uint32_t object) {
+  const struct chk_sync *const s = sync_at(object);
+  for (uint32_t r = 0; r < chk.ranks; r++)
+    if (s->clock[r] > chk.clock[r]) return false;
+  return s->puts == 0;
+}
+
+void chk_object_end(uint32_t object) {
+  sync_free(object);
 }
 
 /* Give to the object with a key, or to a new one behind all those of its bucket. */
@@ -176,6 +198,10 @@ static void release(uint64_t key, uint32_t site, uint64_t put, bool as_new) {
   while (as_new && *at) at = &sync_at(*at)->next;
   give_at(at, key, site, put);
   chk_unlock(&b->lock);
+  chk_given(site);
+}
+
+void chk_given(uint32_t site) {
   chk.clock[chk.rank]++;
   chk.synced = site;
 }

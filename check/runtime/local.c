@@ -14,21 +14,25 @@
 
 /* A load or store outside of segments, while buffers are in use. */
 static void compare_buffer(uintptr_t addr, size_t bytes, int kind, const void *pc) {
+  const struct chk_range range = {chk.rank, addr, bytes, chk_flags_of(kind)};
+  chk_guard();
+  chk_meet(&range);
+  chk_unguard();
   if (bytes <= CHK_PAGE_BYTES && !chk_page_of(chk.rank, addr, false) &&
       !chk_page_of(chk.rank, addr + bytes - 1, false))
     return;
-  pthread_mutex_lock(&chk.lock);
+  chk_guard();
   struct chk_access a = {.rank = chk.rank,
                          .site = chk_site_of(kind, pc),
                          .done = chk.clock[chk.rank],
                          .accept = CHK_OPEN,
-                         .flags = chk_flags_of(kind),
+                         .flags = range.flags,
                          .addr = addr,
                          .bytes = bytes,
                          .owner = chk.rank,
                          .after = chk.synced};
-  chk_compare(&a, &(struct chk_range){chk.rank, addr, bytes, a.flags});
-  pthread_mutex_unlock(&chk.lock);
+  chk_compare(&a, &range);
+  chk_unguard();
 }
 
 /* ---- strict accesses of UPC */
@@ -38,8 +42,8 @@ static void compare_buffer(uintptr_t addr, size_t bytes, int kind, const void *p
 
 static _Thread_local CHK_FAST struct {
   int how;
-  uint64_t key; /* of the word */
-  uint32_t site;
+  uint32_t site, owner;
+  uintptr_t word; /* of the owner; 0: none yet */
 } strict;
 
 bool chk_strict(void) {
@@ -47,20 +51,21 @@ bool chk_strict(void) {
 }
 
 void chk_strict_word(uint32_t owner, uintptr_t addr, uint32_t site, uint64_t put) {
-  strict.key = chk_key(CHK_KEY_WORD, owner, addr & ~(uintptr_t)7);
+  strict.word = addr;
+  strict.owner = owner;
   strict.site = site;
-  if (strict.how & GEXX_CHECK_GIVE) chk_release(strict.key, site, put);
+  if (strict.how & GEXX_CHECK_GIVE) chk_word_give(owner, addr, site, put);
 }
 
 void gexx_check_strict(int how) {
-  const bool takes = strict.key && (strict.how & GEXX_CHECK_TAKE);
+  const bool takes = strict.word && (strict.how & GEXX_CHECK_TAKE);
   if (takes || ((strict.how || how) && chk_on())) {
     chk_enter();
-    if (takes) chk_acquire(strict.key, strict.site);
+    if (takes) chk_word_take(strict.owner, strict.word, strict.site);
     if (!strict.how != !how) chk_watch_strict(how != 0);
     chk_exit();
   }
-  strict.key = 0;
+  strict.word = 0;
   strict.how = chk_on() ? how : 0;
 }
 
@@ -77,10 +82,10 @@ static void strict_access(uintptr_t addr, size_t bytes, int kind, const void *pc
 
 /* An access to a segment that has no words. */
 static void any_segment(uintptr_t addr, size_t bytes, int kind, const void *pc) {
-  pthread_mutex_lock(&chk.lock);
+  chk_guard();
   struct chk_access *const a = chk_shared(chk_site_of(kind, pc), chk_flags_of(kind));
   chk_mark(a, &(struct chk_range){chk.rank, addr, bytes, a->flags});
-  pthread_mutex_unlock(&chk.lock);
+  chk_unguard();
 }
 
 static void on_access(uintptr_t addr, size_t bytes, int kind, const void *pc) {
@@ -104,8 +109,7 @@ static void atomic_begin(uintptr_t addr, size_t bytes, int kind, const void *pc)
   const uint32_t site = chk_site("atomic operation", pc);
   (void)chk_touch(&(struct chk_range){chk.rank, addr, bytes, chk_flags_of(kind) | CHK_ATOMIC}, site,
                   false);
-  if (kind == CHK_STORE)
-    chk_release(chk_key(CHK_KEY_WORD, chk.rank, addr & ~(uintptr_t)7), site, 0);
+  if (kind == CHK_STORE) chk_word_give(chk.rank, addr, site, 0);
   chk_exit();
 }
 
@@ -113,8 +117,7 @@ static void atomic_end(uintptr_t addr, int kind, const void *pc) {
   (void)kind;
   if (!chk_segment_has((const void *)addr)) return;
   chk_enter();
-  chk_acquire(chk_key(CHK_KEY_WORD, chk.rank, addr & ~(uintptr_t)7),
-              chk_site("atomic operation", pc));
+  chk_word_take(chk.rank, addr, chk_site("atomic operation", pc));
   chk_exit();
 }
 

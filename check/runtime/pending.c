@@ -15,8 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUCKETS 4096u /* power of two */
-#define REGIONS 4u    /* access regions inside of each other */
+#define BUCKETS   4096u /* power of two */
+#define REGIONS   4u    /* access regions inside of each other */
+
+#define LIST_KEPT 64u
 
 /* Operations that end together. */
 struct list {
@@ -39,7 +41,7 @@ struct implicit {
   } region[REGIONS]; /* first: of its operations in `inside` */
 };
 
-static struct node *table[BUCKETS];
+static struct node *table[BUCKETS], *spare;
 static struct implicit of_client; /* of a SEQ client */
 static _Thread_local struct implicit of_thread;
 
@@ -69,7 +71,7 @@ uint64_t chk_local_side(const struct chk_range *remote, const void *at, uint32_t
   if (!lasts && !chk.open_here && !chk_segment_has(at)) return 0;
   const struct chk_range here = {chk.rank, (uintptr_t)at, remote->bytes,
                                  write | CHK_LOCAL | CHK_TRANSFER};
-  const uint64_t number = chk_touch(&here, site, lasts);
+  const uint64_t number = lasts ? chk_touch_local(&here, site) : chk_touch(&here, site, false);
   if (!lasts) return 0;
   chk_local_open(number);
   return number;
@@ -96,6 +98,7 @@ void chk_end(const struct chk_pending *p) {
   } else if (p->acquire) {
     chk_acquire(p->acquire, p->site);
   }
+  if (p->word) chk_word_take(p->owner, p->word, p->site);
 }
 
 /* The operation was refused: nothing was done. */
@@ -120,11 +123,24 @@ static struct node **find(uintptr_t op) {
 
 static struct node *node_of(gex_Event_t event) {
   struct node **const at = find(op_of(event));
-  if (!*at) {
-    *at = calloc(1, sizeof **at);
-    if (*at) (*at)->op = op_of(event);
+  if (*at) return *at;
+  struct node *const n = spare ? spare : calloc(1, sizeof *n);
+  if (!n) return NULL;
+  spare = n->next;
+  n->next = NULL;
+  n->op = op_of(event);
+  return *at = n;
+}
+
+/* A node that is in no bucket; its list is kept for the next event, unless it is long. */
+static void node_end(struct node *n) {
+  n->list.count = 0;
+  if (n->list.room > LIST_KEPT) {
+    free(n->list.first);
+    n->list = (struct list){0};
   }
-  return *at;
+  n->next = spare;
+  spare = n;
 }
 
 void chk_pend(gex_Event_t event, const struct chk_pending *p) {
@@ -141,8 +157,17 @@ static void chk_pend_nbi(const struct chk_pending *p) {
   add(i->regions ? &i->inside : &i->outside, p);
 }
 
+/* Whether the end of an operation orders nothing, nor frees a buffer that the program may have
+ * used: then loads and stores of before may be entered later. */
+static bool ends_alone(const struct chk_pending *p) {
+  return !p->local && !p->word && !p->acquire;
+}
+
 gex_Event_t chk_started(const struct chk_pending *p, gex_Event_t event) {
-  chk_enter();
+  if (event != GEX_EVENT_INVALID || ends_alone(p))
+    chk_guard();
+  else
+    chk_enter();
   if (event == GEX_EVENT_NO_OP)
     chk_cancel(p);
   else
@@ -152,7 +177,7 @@ gex_Event_t chk_started(const struct chk_pending *p, gex_Event_t event) {
 }
 
 int chk_started_nbi(const struct chk_pending *p, int refused) {
-  chk_enter();
+  chk_guard();
   if (refused)
     chk_cancel(p);
   else
@@ -173,8 +198,7 @@ static void synchronised(gex_Event_t event) {
       chk_end(&n->list.first[i]);
   if (leaf) return;
   *at = n->next;
-  free(n->list.first);
-  free(n);
+  node_end(n);
 }
 
 static void ended(gex_Event_t event) {

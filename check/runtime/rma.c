@@ -39,10 +39,6 @@ static bool may_be_strict(const struct transfer *t) {
   return CHK_UNLIKELY(chk.all_strict) && t->bytes <= 8;
 }
 
-static uint64_t word_key(uint32_t peer, const void *at) {
-  return chk_key(CHK_KEY_WORD, peer, (uintptr_t)at & ~(uintptr_t)7);
-}
-
 /* The side at the peer. in more: CHK_WRITE, CHK_SIGNALS. */
 static uint64_t touch_remote(const struct transfer *t, uint32_t peer, uintptr_t at, uint32_t site,
                              uint32_t more) {
@@ -56,7 +52,7 @@ static uint64_t touch_remote(const struct transfer *t, uint32_t peer, uintptr_t 
   if (strict)
     chk_strict_word(peer, at, site, put ? number : 0);
   else if (word)
-    chk_release(word_key(peer, (const void *)at), site, number);
+    chk_word_give(peer, at, site, number);
   return number;
 }
 
@@ -68,7 +64,10 @@ static struct chk_pending begin(const struct transfer *t, uint32_t site, uint32_
   struct chk_pending p = {.category = t->is_get ? GEX_EC_GET : GEX_EC_PUT, .site = site};
   const uint32_t write = t->is_get ? 0 : CHK_WRITE;
   if (at) p.remote = touch_remote(t, peer, (uintptr_t)at, site, write | more);
-  if (at && t->is_get && may_be_strict(t)) p.acquire = word_key(peer, at);
+  if (at && t->is_get && may_be_strict(t)) {
+    p.word = (uintptr_t)at;
+    p.owner = peer;
+  }
   const bool here = lasts && (t->is_get || (t->lasts && chk_source_lasts(t->lc)));
   p.local = chk_local_side(&(struct chk_range){peer, (uintptr_t)at, t->bytes, 0}, local_of(t),
                            t->is_get ? CHK_WRITE : 0, site, here);
@@ -169,7 +168,7 @@ static struct chk_pending start_signal(const struct gexx_signal_op *op, bool is_
   chk_enter();
   const uint32_t site = chk_site(call, pc);
   const struct chk_pending p = begin(&t, site, CHK_SIGNALS);
-  chk_release(chk_key(CHK_KEY_WORD, peer, (uintptr_t)word), site, p.remote);
+  if (word) chk_word_give(peer, (uintptr_t)word, site, p.remote);
   chk_exit();
   return p;
 }

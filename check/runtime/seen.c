@@ -330,9 +330,9 @@ static void see(int kind, uint32_t line, uintptr_t from, size_t bytes) {
 }
 
 void chk_see(uintptr_t addr, size_t bytes, int kind, const void *pc) {
-  pthread_mutex_lock(&chk.lock);
+  chk_guard();
   see(kind, line_of(kind, pc, bytes), addr - chk.own.base, bytes);
-  pthread_mutex_unlock(&chk.lock);
+  chk_unguard();
 }
 
 /* ---- runs */
@@ -375,7 +375,7 @@ static void end_runs(void) {
 void chk_run(struct chk_run *run, uintptr_t addr, const void *pc) {
   const int kind = kind_of(run);
   const uintptr_t from = addr - chk.own.base;
-  pthread_mutex_lock(&chk.lock);
+  chk_guard();
   const bool own = from < chk.own.bytes;
   if (own && !run->word) run->word = (uint16_t)line_of(kind, pc, bytes_of(run)) | CHK_WHOLE;
   if (w->threads) run->tries = 0;
@@ -393,13 +393,13 @@ void chk_run(struct chk_run *run, uintptr_t addr, const void *pc) {
   } else if (own) {
     see(kind, run->word & (CHK_LINES - 1), from, bytes_of(run));
   }
-  pthread_mutex_unlock(&chk.lock);
+  chk_unguard();
 }
 
 void chk_runs_end(void) {
-  pthread_mutex_lock(&chk.lock);
+  chk_guard();
   end_runs();
-  pthread_mutex_unlock(&chk.lock);
+  chk_unguard();
 }
 
 void chk_runs_never(void) {

@@ -37,10 +37,12 @@ static void watch(uintptr_t base, size_t bytes) {
 }
 
 void chk_watch_buffer(uintptr_t base, size_t bytes) {
-  if (chk.races && !chk_segment_has((const void *)base)) watch(base, bytes);
+  if (tombolo_check_watch.files && chk.races && !chk_segment_has((const void *)base))
+    watch(base, bytes);
 }
 
 void chk_watch_no_buffer(void) {
+  if (!tombolo_check_watch.files) return;
   tombolo_check_watch.others = lasting;
   if (strict_threads) watch(chk.own.base, chk.own.bytes);
   chk_near_all();

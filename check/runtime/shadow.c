@@ -21,38 +21,49 @@ struct compare {
   struct chk_access *now;
   uint32_t flags;
   bool enters; /* else it is only compared */
+  bool shares; /* others than the owner may be in a race with it */
   bool alone;  /* the page is not shared */
   bool raced;
   uint64_t met[2];
   bool ordered[2];
 };
 
+static uint64_t key_of(uint32_t owner, uintptr_t addr) {
+  return ((uint64_t)owner << 52 | addr / CHK_PAGE_BYTES) + 1;
+}
+
 struct chk_page *chk_page_of(uint32_t owner, uintptr_t addr, bool make) {
-  const uint64_t page = addr / CHK_PAGE_BYTES, key = ((uint64_t)owner << 52 | page) + 1;
-  struct chk_page_entry *table = chk_at(chk.area, chk.area->where_table);
+  const uint64_t key = key_of(owner, addr);
+  struct chk_page *table = chk_at(chk.area, chk.area->where_table);
   const uint64_t group = (key >> 8) * UINT64_C(0x9e3779b97f4a7c15) >> 44;
   uint64_t at = (group << 8 | (key & 255)) & (CHK_PAGES - 1);
   for (uint32_t tries = 0; tries < 4096; tries++, at = (at + 256 + (tries & 1)) & (CHK_PAGES - 1)) {
-    struct chk_page_entry *const e = &table[at];
-    uint64_t seen = __atomic_load_n(&e->key, __ATOMIC_ACQUIRE);
+    struct chk_page *const p = &table[at];
+    uint64_t seen = __atomic_load_n(&p->key, __ATOMIC_ACQUIRE);
     if (!seen && !make) return NULL;
-    if (!seen && __atomic_compare_exchange_n(&e->key, &seen, key, false, __ATOMIC_ACQ_REL,
+    if (!seen && __atomic_compare_exchange_n(&p->key, &seen, key, false, __ATOMIC_ACQ_REL,
                                              __ATOMIC_ACQUIRE)) {
       const uint32_t index = __atomic_fetch_add(&chk.area->pages, 1, __ATOMIC_RELAXED);
       if (index >= CHK_PAGES) break;
-      struct chk_page *p = (struct chk_page *)chk_at(chk.area, chk.area->where_page) + index;
       p->uniform = 1;
-      __atomic_store_n(&e->page, index, __ATOMIC_RELEASE);
+      __atomic_store_n(&p->shadow, index, __ATOMIC_RELEASE);
       return p;
     }
     if (seen != key) continue;
-    uint32_t index;
-    while (!(index = __atomic_load_n(&e->page, __ATOMIC_ACQUIRE)))
+    while (!__atomic_load_n(&p->shadow, __ATOMIC_ACQUIRE))
       if (__atomic_load_n(&chk.area->pages, __ATOMIC_RELAXED) >= CHK_PAGES) return NULL;
-    return (struct chk_page *)chk_at(chk.area, chk.area->where_page) + index;
+    return p;
   }
   __atomic_fetch_add(&chk.area->missed, 1, __ATOMIC_RELAXED);
   return NULL;
+}
+
+struct chk_page *chk_page_at(uint32_t owner, uintptr_t addr, bool make) {
+  static struct chk_page *newest; /* no page ends */
+  if (CHK_LIKELY(newest && newest->key == key_of(owner, addr))) return newest;
+  struct chk_page *const p = chk_page_of(owner, addr, make);
+  if (p) newest = p;
+  return p;
 }
 
 /* Whether an access is ordered before the one that is compared. */
@@ -120,21 +131,36 @@ static inline uint64_t mine_of(const struct compare *c) {
 
 /* The word of a full granule that an access takes: one with which fewer accesses to come can race.
  * Those that a barrier has ordered are before what most ranks do, others that are known to be
- * before are so for this rank. */
+ * before are so for this rank: the oldest of them, of which more ranks have heard. */
 static uint32_t given_up(const struct compare *c, const uint64_t cell[CHK_SLOTS]) {
   uint32_t place = (uint32_t)(c->now->number % CHK_SLOTS);
+  uint64_t oldest = UINT64_MAX;
   for (uint32_t i = 0; i < CHK_SLOTS; i++) {
-    if (cell[i] >> 16 < chk.floor) return i;
-    if (chk_known_ordered(cell[i] >> 16)) place = i;
+    const uint64_t number = cell[i] >> 16;
+    if (number < chk.floor) return i;
+    if (number >= oldest || !chk_known_ordered(number)) continue;
+    oldest = number;
+    place = i;
   }
   return place;
 }
 
+/* Whether a word is of no access that may be in a race with one to come. */
+static inline bool is_over(const struct compare *c, uint64_t word, uint32_t mask) {
+  return !word || (word >> 16 < chk.floor && is_hidden(c, word, mask));
+}
+
 /* Compare with one granule, and enter the access there. */
-static void compare_cell(struct compare *c, uint64_t cell[CHK_SLOTS], uint32_t mask,
-                         uintptr_t addr) {
+static inline void compare_cell(struct compare *c, uint64_t cell[CHK_SLOTS], uint32_t mask,
+                                uintptr_t addr) {
   const uint64_t mine = chk_word(c->now->number, mask, c->flags);
   uint32_t place = CHK_SLOTS;
+  if (c->enters && is_over(c, cell[0], mask) && is_over(c, cell[1], mask) &&
+      is_over(c, cell[2], mask)) {
+    cell[0] = mine;
+    cell[1] = cell[2] = 0;
+    return;
+  }
   if ((cell[0] == mine || cell[1] == mine || cell[2] == mine) && is_alone(cell, mine)) return;
   for (uint32_t i = 0; i < CHK_SLOTS; i++) {
     if (stays(c, cell[i], &mask, addr) || !c->enters) continue;
@@ -153,7 +179,8 @@ static inline uint32_t cell_of(uintptr_t addr) {
 /* The page is not uniform any more, but each of its parts is. */
 static void expand(struct chk_page *p) {
   if (!p->uniform) return;
-  for (uint32_t i = 0; i < CHK_PARTS; i++) memcpy(p->part[i], p->whole, sizeof p->whole);
+  struct chk_shadow *const s = chk_shadow_of(p);
+  for (uint32_t i = 0; i < CHK_PARTS; i++) memcpy(s->part[i], s->whole, sizeof s->whole);
   p->alike = UINT32_MAX;
   _Static_assert(CHK_PARTS == 32, "a bit of each part");
   p->uniform = 0;
@@ -162,12 +189,13 @@ static void expand(struct chk_page *p) {
 /* The granules of a part are not alike any more. Returns the one of an address. */
 static uint64_t (*expand_part(struct chk_page *p, uintptr_t addr))[CHK_SLOTS] {
   const uint32_t cell = cell_of(addr), part = cell / PART;
+  struct chk_shadow *const s = chk_shadow_of(p);
   if (p->alike & 1u << part) {
     for (uint32_t i = part * PART; i < (part + 1) * PART; i++)
-      memcpy(p->cell[i], p->part[part], sizeof p->cell[i]);
+      memcpy(s->cell[i], s->part[part], sizeof s->cell[i]);
     p->alike &= ~(1u << part);
   }
-  return &p->cell[cell];
+  return &s->cell[cell];
 }
 
 /* Enter an access of whole granules that their owner alone has accessed, so that all others there
@@ -229,9 +257,9 @@ static bool is_alike(uint64_t cell[][CHK_SLOTS], uint64_t word) {
 /* A write of a part of whose granules each has words of its own. */
 static void write_part(struct compare *c, struct chk_page *p, uintptr_t addr) {
   const uint32_t cell = cell_of(addr), part = cell / PART;
-  if (!c->alone) compare_cells(c, &p->cell[cell], PART, addr, CHK_GRANULE);
-  if (!c->alone && !is_alike(&p->cell[cell], mine_of(c))) return;
-  set_alike(c, p->part[part]);
+  if (!c->alone) compare_cells(c, &chk_shadow_of(p)->cell[cell], PART, addr, CHK_GRANULE);
+  if (!c->alone && !is_alike(&chk_shadow_of(p)->cell[cell], mine_of(c))) return;
+  set_alike(c, chk_shadow_of(p)->part[part]);
   p->alike |= 1u << part;
 }
 
@@ -242,7 +270,7 @@ static size_t compare_parts(struct compare *c, struct chk_page *p, uintptr_t add
   const uint32_t others = ~(p->alike >> part);
   const size_t alike = others ? (size_t)__builtin_ctz(others) : CHK_PARTS;
   const size_t parts = alike < count / PART ? alike : count / PART;
-  compare_cells(c, &p->part[part], parts, addr, PART_BYTES);
+  compare_cells(c, &chk_shadow_of(p)->part[part], parts, addr, PART_BYTES);
   return parts;
 }
 
@@ -265,12 +293,12 @@ static void compare_granules(struct compare *c, struct chk_page *p, uintptr_t ad
   }
 }
 
-/* The part of a range that lies in one page. */
+/* Some bytes of a page. */
 static void compare_page(struct compare *c, struct chk_page *p, uintptr_t addr, size_t bytes) {
   const uintptr_t end = addr + bytes;
   const bool whole = bytes == CHK_PAGE_BYTES;
   if (whole && p->uniform) {
-    compare_cell(c, p->whole, 0xff, addr);
+    compare_cell(c, chk_shadow_of(p)->whole, 0xff, addr);
     return;
   }
   expand(p);
@@ -287,27 +315,48 @@ static void compare_page(struct compare *c, struct chk_page *p, uintptr_t addr, 
   }
   if (whole && c->enters && (c->flags & CHK_WRITE)) {
     p->uniform = 1;
-    set_alike(c, p->whole);
+    set_alike(c, chk_shadow_of(p)->whole);
   }
 }
 
+void chk_ahead(uint32_t owner, uintptr_t addr) {
+  const struct chk_page *const p = chk_page_at(owner, addr, true);
+  if (!p) return;
+  const struct chk_shadow *const s = chk_shadow_of(p);
+  __builtin_prefetch(&s->cell[cell_of(addr)], 1);
+  __builtin_prefetch(&s->given[cell_of(addr)], 1);
+}
+
+/* A range in one granule of a page whose lock is held. */
+static void compare_granule(struct compare *c, struct chk_page *p, uintptr_t addr, size_t bytes) {
+  const uint32_t mask = ((1u << bytes) - 1) << addr % CHK_GRANULE;
+  expand(p);
+  compare_cell(c, *expand_part(p, addr), mask, addr);
+}
+
+/* The part of a range that lies in one page. */
+static void compare_in(struct compare *c, uint32_t owner, uintptr_t addr, size_t bytes) {
+  struct chk_page *const p = chk_page_at(owner, addr, c->enters);
+  if (!p) return;
+  chk_lock(&p->lock);
+  if (c->shares) p->shared = 1;
+  c->alone = c->enters && !p->shared;
+  if (addr % CHK_GRANULE + bytes <= CHK_GRANULE)
+    compare_granule(c, p, addr, bytes);
+  else
+    compare_page(c, p, addr, bytes);
+  chk_unlock(&p->lock);
+}
+
 static void compare_range(struct compare *c, const struct chk_range *range) {
-  const bool shares =
-      range->owner != c->now->rank || c->now->done == CHK_OPEN || (range->flags & CHK_ATOMIC);
+  c->shares = c->enters && (range->owner != c->now->rank || c->now->done == CHK_OPEN ||
+                            (range->flags & CHK_ATOMIC));
   uintptr_t addr = range->addr;
   const uintptr_t end = addr + range->bytes;
   while (addr < end) {
-    const uintptr_t next = (addr / CHK_PAGE_BYTES + 1) * CHK_PAGE_BYTES;
-    const size_t bytes = (next < end ? next : end) - addr;
-    struct chk_page *const p = chk_page_of(range->owner, addr, c->enters);
-    if (p) {
-      __builtin_prefetch(&p->cell[addr % CHK_PAGE_BYTES / CHK_GRANULE], 1);
-      chk_lock(&p->lock);
-      if (shares && c->enters) p->shared = 1;
-      c->alone = c->enters && !p->shared;
-      compare_page(c, p, addr, bytes);
-      chk_unlock(&p->lock);
-    }
+    const uintptr_t left = CHK_PAGE_BYTES - addr % CHK_PAGE_BYTES;
+    const size_t bytes = end - addr < left ? end - addr : left;
+    compare_in(c, range->owner, addr, bytes);
     addr += bytes;
   }
 }
@@ -326,13 +375,16 @@ void chk_mark(struct chk_access *a, const struct chk_range *range) {
 void chk_mark_cells(struct chk_access *a, struct chk_page *p, uintptr_t addr, uint32_t mask,
                     size_t count) {
   struct compare c = {.now = a, .flags = a->flags, .enters = true, .alone = !p->shared};
-  if (mask == 0xff) {
+  if (mask == 0xff && count > 1) {
     compare_page(&c, p, addr, count * CHK_GRANULE);
     return;
   }
   expand(p);
-  for (const uintptr_t end = addr + count * CHK_GRANULE; addr < end; addr += CHK_GRANULE)
-    compare_cell(&c, *expand_part(p, addr), mask, addr);
+  for (const uintptr_t end = addr + count * CHK_GRANULE; addr < end; addr += CHK_GRANULE) {
+    uint64_t(*const cell)[CHK_SLOTS] = expand_part(p, addr);
+    if (c.alone && mask == 0xff && enter_alone(cell, 1, mine_of(&c))) continue;
+    compare_cell(&c, *cell, mask, addr);
+  }
 }
 
 void chk_compare(struct chk_access *a, const struct chk_range *range) {

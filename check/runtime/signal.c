@@ -18,6 +18,13 @@ static void acquired(uint64_t key, const char *call, const void *pc) {
   chk_exit();
 }
 
+static void signalled(const void *word, const char *call, const void *pc) {
+  if (!chk_on()) return;
+  chk_enter();
+  chk_word_take(chk.rank, (uintptr_t)word, chk_site(call, pc));
+  chk_exit();
+}
+
 void gexx_check_words(void) {
   chk.words = true;
 }
@@ -25,62 +32,61 @@ void gexx_check_words(void) {
 void gexx_check_word(gex_Rank_t rank, const void *word, int how) {
   if (!chk_on()) return;
   const uintptr_t at = (uintptr_t)word, memory = rank == chk.rank ? chk_resolve(at) : at;
-  const uint64_t key = chk_key(CHK_KEY_WORD, rank, memory & ~(uintptr_t)7);
   chk_enter();
   const uint32_t site = chk_site("wait", __builtin_return_address(0));
-  if (how & GEXX_CHECK_TAKE) chk_acquire(key, site);
-  if (how & GEXX_CHECK_GIVE) chk_release(key, site, 0);
+  if (how & GEXX_CHECK_TAKE) chk_word_take(rank, memory, site);
+  if (how & GEXX_CHECK_GIVE) chk_word_give(rank, memory, site, 0);
   chk_exit();
 }
 
 #define ACQUIRED(call, key) acquired(key, call, __builtin_return_address(0))
-#define WORD(addr)          chk_key(CHK_KEY_WORD, chk.rank, (uintptr_t)(addr))
+#define SIGNALLED(call, at) signalled(at, call, __builtin_return_address(0))
 
 uint64_t gexx_Signal_Fetch(const uint64_t *sig) {
   const uint64_t value = chk_real.gexx_Signal_Fetch(sig);
-  ACQUIRED("gexx_Signal_Fetch", WORD(sig));
+  SIGNALLED("gexx_Signal_Fetch", sig);
   return value;
 }
 
 int gexx_Signal_Test(const uint64_t *sig, int cmp, uint64_t value) {
   const int rc = chk_real.gexx_Signal_Test(sig, cmp, value);
-  if (rc == GASNET_OK) ACQUIRED("gexx_Signal_Test", WORD(sig));
+  if (rc == GASNET_OK) SIGNALLED("gexx_Signal_Test", sig);
   return rc;
 }
 
 uint64_t gexx_Signal_Wait(const uint64_t *sig, int cmp, uint64_t value) {
   const uint64_t found = chk_real.gexx_Signal_Wait(sig, cmp, value);
-  ACQUIRED("gexx_Signal_Wait", WORD(sig));
+  SIGNALLED("gexx_Signal_Wait", sig);
   return found;
 }
 
 int gexx_Signal_TryConsume(uint64_t *sig, uint64_t n) {
   const int rc = chk_real.gexx_Signal_TryConsume(sig, n);
-  if (rc == GASNET_OK) ACQUIRED("gexx_Signal_TryConsume", WORD(sig));
+  if (rc == GASNET_OK) SIGNALLED("gexx_Signal_TryConsume", sig);
   return rc;
 }
 
 uint64_t gexx_Signal_WaitConsume(uint64_t *sig, uint64_t n) {
   const uint64_t left = chk_real.gexx_Signal_WaitConsume(sig, n);
-  ACQUIRED("gexx_Signal_WaitConsume", WORD(sig));
+  SIGNALLED("gexx_Signal_WaitConsume", sig);
   return left;
 }
 
 uint64_t gexx_Signal_Reset(uint64_t *sig) {
   const uint64_t value = chk_real.gexx_Signal_Reset(sig);
-  ACQUIRED("gexx_Signal_Reset", WORD(sig));
+  SIGNALLED("gexx_Signal_Reset", sig);
   return value;
 }
 
 int gexx_Signal_TestSome(const uint64_t *sigs, size_t count, size_t stride, size_t *index) {
   const int rc = chk_real.gexx_Signal_TestSome(sigs, count, stride, index);
-  if (rc == GASNET_OK) ACQUIRED("gexx_Signal_TestSome", WORD((const char *)sigs + *index * stride));
+  if (rc == GASNET_OK) SIGNALLED("gexx_Signal_TestSome", (const char *)sigs + *index * stride);
   return rc;
 }
 
 uint64_t gexx_Signal_WaitSome(const uint64_t *sigs, size_t count, size_t stride, size_t *index) {
   const uint64_t found = chk_real.gexx_Signal_WaitSome(sigs, count, stride, index);
-  ACQUIRED("gexx_Signal_WaitSome", WORD((const char *)sigs + *index * stride));
+  SIGNALLED("gexx_Signal_WaitSome", (const char *)sigs + *index * stride);
   return found;
 }
 

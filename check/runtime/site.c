@@ -128,6 +128,26 @@ static bool is_runtime(const void *pc) {
   return is_header(info.dli_sname) || is_library(info.dli_fname);
 }
 
+/* What dladdr says of a return address; it takes some microseconds. */
+struct about {
+  const void *pc;
+  const char *symbol; /* NULL: not known */
+  bool is_runtime;
+};
+
+/* As is_runtime, and the function of the address, under chk.lock. */
+static const struct about *about(const void *pc) {
+  static struct about all[KNOWN];
+  struct about *const a = &all[(uintptr_t)pc * UINT64_C(0x9e3779b97f4a7c15) >> 52];
+  _Static_assert(KNOWN == 1 << (64 - 52), "as the shift");
+  if (a->pc == pc) return a;
+  Dl_info info = {0};
+  const bool found = dladdr(pc, &info) && info.dli_fname;
+  *a = (struct about){pc, found ? info.dli_sname : NULL,
+                      found && (is_header(info.dli_sname) || is_library(info.dli_fname))};
+  return a;
+}
+
 bool chk_of_library(const void *pc) {
   Dl_info info;
   return dladdr(pc, &info) && info.dli_fname && is_library(info.dli_fname);
@@ -146,7 +166,7 @@ static _Unwind_Reason_Code frame(struct _Unwind_Context *context, void *arg) {
   struct frames *const f = arg;
   const void *const pc = (const void *)_Unwind_GetIP(context);
   if (!pc) return _URC_END_OF_STACK;
-  if (is_runtime(pc)) {
+  if (about(pc)->is_runtime) {
     f->inside = pc;
     return _URC_NO_REASON;
   }
@@ -178,7 +198,7 @@ static uint32_t *known_of(const char *call, const void *pc) {
 
 uint32_t chk_site(const char *call, const void *pc) {
   uint32_t *site = known_of(call, pc);
-  if (!*site) *site = is_runtime(pc) ? RUNTIME : make(call, pc);
+  if (!*site) *site = about(pc)->is_runtime ? RUNTIME : make(call, pc);
   if (*site != RUNTIME) return *site;
   if (chk.statement && chk.statement->caller) {
     site = known_of(chk.statement->call, chk.statement->caller);
@@ -188,9 +208,8 @@ uint32_t chk_site(const char *call, const void *pc) {
   struct frames f = {NULL, NULL};
   (void)_Unwind_Backtrace(frame, &f);
   if (!f.outside) return 0;
-  Dl_info info;
-  const bool named = f.inside && dladdr(f.inside, &info) && info.dli_sname;
-  const char *name = named ? plain_name(info.dli_sname) : call;
+  const char *const symbol = f.inside ? about(f.inside)->symbol : NULL;
+  const char *const name = symbol ? plain_name(symbol) : call;
   site = known_of(name, f.outside);
   if (!*site) *site = make(name, f.outside);
   return *site;

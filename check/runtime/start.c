@@ -104,6 +104,7 @@ static void start(const struct gexx_client_mode *mode) {
     return;
   }
   chk.clock[chk.rank] = 1;
+  chk.changed = true;
   chk.races = strstr(what, "races") != NULL;
   chk.leaks = strstr(what, "leaks") != NULL;
   chk.one_thread = mode->thread_mode == SEQ;

@@ -22,13 +22,6 @@ __attribute__((visibility("default"))) struct chk_watch tombolo_check_watch = {
 
 static struct chk_near *nears; /* guarded by chk.lock */
 
-struct chk_access *chk_access_at(uint64_t number) {
-  if (!number) return NULL;
-  struct chk_access *all = chk_at(chk.area, chk.area->where_access);
-  struct chk_access *const a = &all[number & (CHK_ACCESSES - 1)];
-  return __atomic_load_n(&a->number, __ATOMIC_ACQUIRE) == number ? a : NULL;
-}
-
 bool chk_ordered(const struct chk_access *a) {
   if (a->accept != CHK_OPEN && chk.clock[a->accept_rank] >= a->accept) return true;
   if (a->rank == chk.rank && chk.in_order && !(a->flags & CHK_LOCAL)) return true;
@@ -83,7 +76,7 @@ void chk_near_all(void) {
 }
 
 static void join(struct chk_near *near, int leaves) {
-  pthread_mutex_lock(&chk.lock);
+  chk_guard();
   struct chk_near **at = &nears;
   while (*at && *at != near) at = &(*at)->next;
   if (*at) *at = near->next;
@@ -92,7 +85,7 @@ static void join(struct chk_near *near, int leaves) {
     nears = near;
   }
   near_set(near, leaves != 0);
-  pthread_mutex_unlock(&chk.lock);
+  chk_unguard();
 }
 
 /* ---- begin and end */

@@ -102,6 +102,14 @@ CASE(result_used) {
   gex_RMA_PutBlocking(tm, 2, base[2], v, 8, 0);           /* race: result_used */
   wait_for(e);
 }
+CASE(results_alike) {
+  if (me) return;
+  gex_Event_t e[11];
+  for (int i = 0; i < 10; i++)
+    e[i] = gex_RMA_GetNB(tm, v + 2 * i, 1, base[1], 8, 0);        /* race: results_alike */
+  e[10] = gex_RMA_GetNB(tm, (char *)v + 7, 1, base[1] + 1, 1, 0); /* race: results_alike */
+  gex_Event_WaitAll(e, 11, 0);
+}
 CASE(fetched_used) {
   static uint64_t old;
   gex_AD_t ad;
@@ -445,6 +453,32 @@ CASE(ok_peer_handler) {
   if (me != 2) return;
   GASNET_BLOCKUNTIL(handled);
   gex_RMA_GetBlocking(tm, v, 2, base[2], 8, 0);
+}
+CASE(behind_atomic) {
+  gex_AD_t ad;
+  uint64_t old;
+  gex_AD_Create(&ad, tm, GEX_DT_U64, GEX_OP_FADD, 0);
+  if (me) ADD(ad, 0);
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, base[0] + 2, v, 8, 0); /* race: behind_atomic */
+  if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0] + 2, 8, 0); /* race: behind_atomic */
+  barrier();
+  gex_AD_Destroy(ad);
+}
+CASE(ok_atomic_by_two) { /* what both put is ordered, though neither has heard of the other */
+  gex_AD_t ad;
+  uint64_t old = 0;
+  gex_AD_Create(&ad, tm, GEX_DT_U64, GEX_OP_FADD | GEX_OP_GET, 0);
+  for (uint64_t round = 1; round < 20; round++) {
+    if (me) {
+      gex_RMA_PutBlocking(tm, 0, base[0] + 8 + me, v, 8, 0);
+      ADD(ad, 0);
+    }
+    while (me == 0 && old < 2 * round)
+      wait_for(gex_AD_OpNB_U64(ad, &old, 0, (uint64_t *)base[0], GEX_OP_GET, 0, 0, 0));
+    if (me == 0) gex_RMA_GetBlocking(tm, v, 0, base[0] + 9, 16, 0);
+    barrier();
+  }
+  gex_AD_Destroy(ad);
 }
 CASE(ok_atomic) {
   gex_AD_t ad;
