@@ -483,7 +483,7 @@ static void has_begun(struct rpl_thread *t) {
     rpl_stepped();
   else
     rpl_moved();
-  if (prepares(rpl.call))
+  if (prepares(t->call))
     run_handlers(); /* none runs behind it: this thread's descriptor is in use until the commit */
   else
     release_due(); /* the call may wait for one of these */
@@ -501,7 +501,8 @@ static void set_inside(struct rpl_thread *t, bool inside) {
 
 /* Handlers that have run here may end a wait of another thread, which sleeps. */
 static void tell_threads(void) {
-  if (ran && rpl_threads_made()) (void)rpl_real.gasnet_AMPoll();
+  if (ran && rpl_own->call != RPL_CALL_gexx_am_commit && rpl_threads_made())
+    (void)rpl_real.gasnet_AMPoll();
 }
 
 bool rpl_enter(enum rpl_call call, const void *pc) {

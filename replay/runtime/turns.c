@@ -79,7 +79,7 @@ static const struct rpl_event *await(struct rpl_turns *o, uint32_t id) {
     if (!start || seen != next) start = rpl_now_ns();
     seen = next;
     if (__atomic_load_n(&o->given_up, __ATOMIC_RELAXED) || rpl.mode != RPL_REPLAYS) return NULL;
-    if (o->polls)
+    if (o->polls && rpl_own->call != RPL_CALL_gexx_am_commit) /* its descriptor is in use */
       rpl_wait_step(&polls, "waiting for a message of another thread");
     else if (++steps < YIELDS)
       (void)sched_yield();
