@@ -219,7 +219,7 @@ except RuntimeError as error:
 
 
 def test_no_memory_for_the_heap(ranks):
-    """A system that refuses the heap is a MemoryError, which the program may catch."""
+    """A system that refuses the heap that was asked for is a MemoryError, which may be caught."""
     program = """
 import resource, tombolo
 pages = int(open("/proc/self/statm").read().split()[0])
@@ -230,6 +230,6 @@ try:
 except MemoryError as error:
     print("refused:", error)
 """
-    done = ranks(1, "-c", program)
+    done = ranks(1, "-c", program, GASNET_MAX_SEGSIZE="1GB")
     assert "refused: gex_Segment_Attach failed: GASNET_ERR_RESOURCE" in done.stdout, done.stdout
     assert done.returncode == 0 and "RLIMIT_AS" in done.stdout, done.stdout
