@@ -35,8 +35,9 @@
 #define CHK_SYNC_BUCKETS (1u << 16) /* power of two */
 #define CHK_SYNCS        (1u << 18)
 #define CHK_SYNC_PUTS    16u
-#define CHK_PAST         (1u << 16) /* clocks that a rank keeps of it; power of two */
-#define CHK_PAST_RANKS   255u       /* ranks that keep any */
+#define CHK_PAST_MOST    (1u << 16) /* clocks that a rank keeps, at most; power of two */
+#define CHK_PAST_BYTES   (1u << 28) /* those of all ranks take so much, at most */
+#define CHK_PAST_RANKS   255u       /* jobs of more ranks keep none */
 
 /* Properties of an access. */
 enum {
@@ -136,11 +137,15 @@ struct chk_area {
   uint64_t accesses;                        /* numbers given so far, in groups; atomic */
   uint64_t missed;                          /* accesses that found no room; atomic */
   uint64_t where_module, where_name, where_site, where_finding, where_access, where_floor,
-      where_table, where_bucket, where_sync, where_past, where_shadow, sync_bytes, past_bytes;
+      where_table, where_bucket, where_sync, where_past, where_shadow, sync_bytes, past_bytes,
+      past_count; /* clocks that a rank keeps; power of two, 0: none */
 };
 
-static inline uint64_t chk_past_ranks(uint32_t ranks) {
-  return ranks < CHK_PAST_RANKS ? ranks : CHK_PAST_RANKS;
+/* Number of clocks of `bytes` that each of these ranks keeps. */
+static inline uint64_t chk_past_count(uint64_t ranks, uint64_t bytes) {
+  uint64_t count = CHK_PAST_MOST;
+  while (count * bytes * ranks > CHK_PAST_BYTES) count /= 2;
+  return ranks > CHK_PAST_RANKS ? 0 : count;
 }
 
 /* Give the tables of an area their places. Returns its size in bytes. */
@@ -161,8 +166,9 @@ static inline uint64_t chk_area_layout(struct chk_area *a, uint32_t ranks) {
   a->where_bucket = at += (uint64_t)CHK_PAGES * sizeof(struct chk_page);
   a->where_sync = at += (uint64_t)CHK_SYNC_BUCKETS * sizeof(struct chk_bucket);
   a->past_bytes = sizeof(struct chk_past) + ranks * sizeof(uint64_t);
+  a->past_count = chk_past_count(ranks, a->past_bytes);
   a->where_past = at += (CHK_SYNCS * a->sync_bytes + up) & ~up;
-  a->where_shadow = at += (chk_past_ranks(ranks) * a->past_bytes * CHK_PAST + up) & ~up;
+  a->where_shadow = at += (ranks * a->past_bytes * a->past_count + up) & ~up;
   at += (uint64_t)CHK_PAGES * sizeof(struct chk_shadow);
   a->bytes = (at + up) & ~up;
   a->names = a->sites = a->pages = a->syncs = 1;

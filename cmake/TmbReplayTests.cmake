@@ -50,7 +50,7 @@ set_tests_properties(multi.replay_again_udp PROPERTIES ENVIRONMENT
 
 # Random programs, on one host and between pretended ones; each night others, 20 times.
 if(TARGET check.oracle)
-  set(tmb_random python3 "${PROJECT_SOURCE_DIR}/tests/replay/random.py"
+  set(tmb_random python3 "${PROJECT_SOURCE_DIR}/tests/replay/lists.py"
     $<TARGET_FILE:tombolo_tool> "${PROJECT_BINARY_DIR}/tests/check/oracle")
   add_test(NAME multi.replay_random COMMAND ${tmb_random})
   add_test(NAME multi.replay_random_udp COMMAND ${tmb_random} --count 6)

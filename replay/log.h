@@ -20,7 +20,7 @@
 #define RPL_MAGIC       0x72706c31u
 #define RPL_HEAD_BYTES  4096u
 #define RPL_GROW_EVENTS 65536u /* the file grows by so many */
-#define RPL_GROW_THREAD 4096u  /* that of a thread */
+#define RPL_GROW_THREAD 4096u  /* the file of a thread does by so many */
 #define RPL_PATH_BYTES  1024u
 #define RPL_NAME_BYTES  48u
 
@@ -43,7 +43,7 @@ enum rpl_kind {
 #define RPL_BETWEEN 0x80u /* bit of kind: between two calls, after that of the position */
 
 /* The position of an event is the call in which it happened: a run is a series of calls of the
- * same function, repeat a call in it, or a lock that was taken behind it. So a loop that polls
+ * same function; repeat counts its calls, and the locks taken behind them. So a loop that polls
  * memory changes repeat alone. */
 struct rpl_event {
   uint32_t run, repeat; /* modulo 2^32; repeat stays at its largest value */
@@ -71,7 +71,7 @@ struct rpl_place {
   char detail[96]; /* what happened there, as text */
 };
 
-/* Ways in which a rank leaves the recorded order. */
+/* The event at which a rank has left the recorded order. */
 struct rpl_deviation {
   uint32_t set;
   uint64_t event; /* its number in the rank, from 0 */

@@ -21,7 +21,8 @@
 #define CLOCK_MASK ((UINT64_C(1) << CLOCK_BITS) - 1)
 #define TRIES      (1u << 16) /* to read what another rank writes */
 
-_Static_assert(CHK_PAST == 1 << (56 - CLOCK_BITS) && CHK_PAST_RANKS == 0xff, "a word has 64 bits");
+_Static_assert(CHK_PAST_MOST == 1 << (56 - CLOCK_BITS) && CHK_PAST_RANKS == 0xff,
+               "a word has 64 bits");
 
 static bool is_object(uint64_t word) {
   return word >= OBJECT;
@@ -36,7 +37,7 @@ static uint64_t clock_of(uint64_t word) {
 }
 
 static struct chk_past *past_of(uint32_t rank, uint64_t number) {
-  const uint64_t at = (uint64_t)rank * CHK_PAST + (number & (CHK_PAST - 1));
+  const uint64_t count = chk.area->past_count, at = rank * count + (number & (count - 1));
   return (struct chk_past *)(void *)((char *)chk_at(chk.area, chk.area->where_past) +
                                      at * chk.area->past_bytes);
 }
@@ -46,7 +47,7 @@ static struct chk_past *past_of(uint32_t rank, uint64_t number) {
 /* What this rank gives now; 0: it needs an object. */
 static uint64_t mine(void) {
   const uint64_t clock = chk.clock[chk.rank];
-  if (chk.rank >= CHK_PAST_RANKS || clock > CLOCK_MASK) return 0;
+  if (!chk.area->past_count || clock > CLOCK_MASK) return 0;
   if (chk.changed) {
     struct chk_past *const p = past_of(chk.rank, ++chk.past);
     __atomic_store_n(&p->since, 0, __ATOMIC_SEQ_CST);
@@ -56,7 +57,7 @@ static uint64_t mine(void) {
     __atomic_store_n(&chk_floor_of(chk.rank)->past, chk.past, __ATOMIC_RELEASE);
     chk.changed = false;
   }
-  return (uint64_t)chk.rank << 56 | (chk.past & (CHK_PAST - 1)) << CLOCK_BITS | clock;
+  return (uint64_t)chk.rank << 56 | (chk.past & (CHK_PAST_MOST - 1)) << CLOCK_BITS | clock;
 }
 
 /* Copies clocks of a rank. Returns whether they are those of this number of its clock. */

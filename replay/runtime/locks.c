@@ -73,7 +73,7 @@ static void has_taken(void) {
 
 /* ---- the functions that get a lock */
 
-/* The C library's function; the versions of some that take its conditions differ in their layout.
+/* The C library's function. Conditions have two layouts: the newer one's functions are asked for.
  */
 static void *find(const char *name) {
   void *const at = strstr(name, "cond_") ? dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2") : NULL;
@@ -119,24 +119,24 @@ static void *find(const char *name) {
  }
 
 /* A wait for a condition, which returns with its mutex. */
-#define WAITS(NAME, PARAMS, ARGS, MUTEX)                             \
- PUBLIC int NAME PARAMS {                                            \
-  REAL(NAME)                                                         \
-  if (!ordered(__builtin_return_address(0))) return real ARGS;       \
-  const bool waits = rpl_wait_begin();                               \
-  int rc = 0;                                                        \
-  if (rpl.mode == RPL_REPLAYS) {                                     \
-   (void)pthread_mutex_unlock(MUTEX);                                \
-   rc = rpl_turn(&locks);                                            \
-   (void)pthread_mutex_lock(MUTEX); /* called from here: as it is */ \
-   if (rc != RPL_NO_TURN) has_taken();                               \
-   if (rc == RPL_NO_TURN) rc = 0;                                    \
-  } else {                                                           \
-   rc = real ARGS;                                                   \
-   if (rpl.mode == RPL_RECORDS) has_noted(rc);                       \
-  }                                                                  \
-  rpl_wait_end(waits);                                               \
-  return rc;                                                         \
+#define WAITS(NAME, PARAMS, ARGS, MUTEX)                                 \
+ PUBLIC int NAME PARAMS {                                                \
+  REAL(NAME)                                                             \
+  if (!ordered(__builtin_return_address(0))) return real ARGS;           \
+  const bool waits = rpl_wait_begin();                                   \
+  int rc = 0;                                                            \
+  if (rpl.mode == RPL_REPLAYS) {                                         \
+   (void)pthread_mutex_unlock(MUTEX);                                    \
+   rc = rpl_turn(&locks);                                                \
+   (void)pthread_mutex_lock(MUTEX); /* not ordered: not the program's */ \
+   if (rc != RPL_NO_TURN) has_taken();                                   \
+   if (rc == RPL_NO_TURN) rc = 0;                                        \
+  } else {                                                               \
+   rc = real ARGS;                                                       \
+   if (rpl.mode == RPL_RECORDS) has_noted(rc);                           \
+  }                                                                      \
+  rpl_wait_end(waits);                                                   \
+  return rc;                                                             \
  }
 
 GETS(pthread_mutex_lock, (pthread_mutex_t * m), (m))

@@ -39,8 +39,8 @@ static _Thread_local bool draining; /* in release_due or release_all */
 static uint32_t running;            /* handlers that have begun and not ended, of one thread */
 static _Thread_local uint32_t own_running;
 static _Thread_local bool ran; /* a handler, since the last poll */
-static uint64_t
-    alone; /* number, from 1, of a handler whose thread does not come: any one runs it */
+/* Number, from 1, of a handler whose thread does not come: any thread runs it. */
+static uint64_t alone;
 
 static uint32_t *kept_of(uint32_t from, bool reply) {
   if (!kept) kept = calloc((size_t)rpl.ranks * 4, sizeof *kept);

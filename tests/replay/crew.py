@@ -7,14 +7,13 @@ PROGRAM is tests/replay/crew.c. A seed chooses ranks, threads and steps. Every s
 recorded under --chaos. The last replay is one with --only.
 """
 
-import argparse
 import os
 import re
 import subprocess
 import sys
 import tempfile
-import time
-from concurrent.futures import ThreadPoolExecutor
+
+import seeds
 
 
 def run(options, *words):
@@ -59,26 +58,5 @@ def fault_of(options, seed):
     return None
 
 
-def main():
-    """Runs the seeds, prints what is wrong."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("tombolo")
-    parser.add_argument("program")
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--count", type=int, default=16)
-    parser.add_argument("--replays", type=int, default=2)
-    parser.add_argument("--random", action="store_true", help="other seeds in each run")
-    options = parser.parse_args()
-    if options.random:
-        options.first = int(time.time()) % 1000000 * 1000
-        print(f"seeds from {options.first} on", flush=True)
-    seeds = range(options.first, options.first + options.count)
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        faults = [f for f in pool.map(lambda seed: fault_of(options, seed), seeds) if f]
-    print("\n".join(faults))
-    print(f"{len(seeds)} programs were replayed {options.replays} times, {len(faults)} faults")
-    return 1 if faults else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(seeds.main(__doc__, fault_of, replays=2))
