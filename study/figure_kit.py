@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the figures of the study are made with: Figure, Shown, medians and words for sentences.
 
-Used by figures.py and figures_apps.py. Knows the JSON of scaling.py and series.py, and Axis and
+Used by figures.py and figures_*.py. Knows the JSON of scaling.py and series.py, and Axis and
 panels of plots.py. Invariant: nothing here depends on which figures there are; words are true for
 any value that they are given.
 """
@@ -10,6 +10,7 @@ import re
 import statistics
 
 import plots
+import plots_axis
 from plots import Axis
 
 
@@ -71,7 +72,7 @@ def by_bytes(data, row, sides, scale=1.0):
 
 
 def bytes_text(size):
-    return f"{size} B" if size < 1024 else f"{plots.size(size)}B"
+    return f"{size} B" if size < 1024 else f"{plots_axis.size(size)}B"
 
 
 def link_name(count):

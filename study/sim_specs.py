@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import plots
+import plots_axis
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -138,7 +139,7 @@ def events(r):
         "about": "Time from the start of a put until its target knows that the data are there, "
                  "between nodes, for the four methods of events and for send and receive.",
         "says": f"At 8 bytes put + flag takes {number(small)} times as long as put with signal; "
-                f"at {plots.size(size)}B {number(large)} times.",
+                f"at {plots_axis.size(size)}B {number(large)} times.",
         "command": "tombolo sim event --machine aries --ranks 256 --bytes N --way WAY",
         "panels": [lines(BYTES, {"label": "time", "unit": "us", "log": True}, by_size,
                          ratio={"label": "over put with signal", "base": "put with signal",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "study"))
 import plots  # noqa: E402
+import plots_axis  # noqa: E402
 from plots import Axis, Bars, Lanes, Lines, Ratio, Stacked  # noqa: E402
 
 NAMES = ("barrier", "pairwise", "flag", "signal", "semaphore", "tagged", "MPI two-sided",
@@ -66,12 +67,12 @@ def check_scales():
     """A logarithmic axis has three ticks or more, however short; values keep their last digit."""
     for low, high in ((24, 110), (45, 6000), (0.002, 400), (280, 770), (1, 1e12), (0.3, 0.9)):
         for most in (4, 7):
-            ticks = plots.round_ticks(low, high, most)
+            ticks = plots_axis.round_ticks(low, high, most)
             assert len(ticks) >= 3 and ticks == sorted(set(ticks)), (low, high, ticks)
             assert low * 0.999 <= ticks[0] and ticks[-1] <= high * 1.001, (low, high, ticks)
             assert len(ticks) <= 7, (low, high, ticks)
-    assert plots.round_ticks(1, 100) == [1, 2, 5, 10, 20, 50, 100]
-    assert [plots.digits(v) for v in (1.9, 19, 0.11, 282, 999.7, 2825, 12000, 0)] == [
+    assert plots_axis.round_ticks(1, 100) == [1, 2, 5, 10, 20, 50, 100]
+    assert [plots_axis.digits(v) for v in (1.9, 19, 0.11, 282, 999.7, 2825, 12000, 0)] == [
         "1.90", "19.0", "0.110", "282", "1000", "2825", "12.0k", "0.00"]
 
 
@@ -113,11 +114,11 @@ def main():
     check_finds()
     check_scales()
     check_room()
-    assert [plots.size(v) for v in (1, 4096, 1 << 22)] == ["1", "4 Ki", "4 Mi"]
+    assert [plots_axis.size(v) for v in (1, 4096, 1 << 22)] == ["1", "4 Ki", "4 Mi"]
     assert [plots.number(v) for v in (0.034, 12, 4096, 16384, 2e9)] == ["0.034", "12", "4096",
                                                                        "16384", "2G"]
-    assert [plots.power(v) for v in (0.1, 1000, 1e4, 2e5, 1e6)] == ["0.1", "1000", "10k", "200k",
-                                                                    "1M"]
+    assert [plots_axis.power(v) for v in (0.1, 1000, 1e4, 2e5, 1e6)] == [
+        "0.1", "1000", "10k", "200k", "1M"]
     print("plots: every drawing can be read and is the same each time")
     return 0
 
