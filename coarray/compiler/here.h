@@ -206,7 +206,7 @@ struct caf_transfer {
   const void *caller;
 };
 
-/* All transfers but those of caf_pass_short and caf_here_copy; compiler15.c. [in] usual: without
+/* All transfers but those of caf_pass_short and caf_here_copy; anywhere.c. [in] usual: without
  * characters, STAT= and TEAM=. */
 void caf_transfer_in_full(const struct caf_transfer *t, bool usual);
 

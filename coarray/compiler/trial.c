@@ -3,7 +3,7 @@
  * Finds the accessors of structures that need nothing but the bytes of the structure, and those
  * that follow some addresses in it.
  *
- * Owns nothing beyond a call. Called by compiler15.c. Calls: accessors, in a child process. The
+ * Owns nothing beyond a call. Called by anywhere.c. Calls: accessors, in a child process. The
  * problem: an address in a structure of another image is good there alone, and nothing says
  * whether an accessor follows one. So the accessor runs twice in a child, on copies of the coarray
  * whose bytes are all equal: as addresses they are not canonical, or 0, so to follow one ends the

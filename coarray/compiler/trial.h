@@ -2,7 +2,7 @@
 /*
  * Whether an accessor follows addresses that it finds in a structure.
  *
- * Owns: the question. Included by compiler15.c and trial.c. Calls nothing. Invariants: an accessor
+ * Owns: the question. Included by anywhere.c and trial.c. Calls nothing. Invariants: an accessor
  * that follows none may run on the mapped memory of another image; see trial.c.
  */
 #ifndef CAF_TRIAL_H

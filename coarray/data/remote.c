@@ -3,7 +3,7 @@
  * Accesses by accessors: runs them here where the object can be reached, else asks its image, and
  * serves the images that ask this one.
  *
- * Owns: requests that are to be served, and answers that are waited for. Called by compiler15.c,
+ * Owns: requests that are to be served, and answers that are waited for. Called by anywhere.c,
  * and by every wait of this library. Calls: active messages. Invariants: numbers and characters of
  * an image whose memory is mapped are reached from here, and other types where the accessor is
  * known to follow no pointers, which only their image can follow. A request, and an answer, are a

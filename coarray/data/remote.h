@@ -2,7 +2,7 @@
 /*
  * Accesses by accessors: where they run, and their answers.
  *
- * Owns: the place of an object, and an answer. Included by compiler15.c and remote.c. Calls
+ * Owns: the place of an object, and an answer. Included by anywhere.c and remote.c. Calls
  * nothing. Invariants: an accessor runs in the calling image where that can reach the object, else
  * on the image that has it.
  */
