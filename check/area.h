@@ -99,6 +99,10 @@ struct chk_sync {
   uint64_t clock[];    /* [ranks], and then the numbers of CHK_SYNC_PUTS puts */
 };
 
+/* `puts` of an object that is a block of shared memory, which is not freed: `site` has allocated
+ * it, by the rank clock[0]. */
+#define CHK_BLOCK UINT32_MAX
+
 /* The clocks of a rank at its release with number `since`, and at those that follow, until the next
  * one. */
 struct chk_past {
@@ -115,7 +119,7 @@ struct chk_site {
   uint64_t offset;       /* of the return address in its module, as addr2line takes it */
 };
 
-enum chk_kind { CHK_RACE, CHK_LEAK };
+enum chk_kind { CHK_RACE, CHK_LEAK, CHK_MEMORY };
 
 struct chk_finding {
   uint32_t kind, owner;
@@ -185,6 +189,10 @@ static inline struct chk_site *chk_site_at(struct chk_area *a, uint32_t site) {
 
 static inline struct chk_finding *chk_finding_at(struct chk_area *a, uint32_t index) {
   return (struct chk_finding *)chk_at(a, a->where_finding) + index;
+}
+
+static inline struct chk_sync *chk_sync_at(struct chk_area *a, uint32_t index) {
+  return (struct chk_sync *)chk_at(a, a->where_sync + index * a->sync_bytes);
 }
 
 static inline char *chk_name_at(struct chk_area *a, uint32_t name) {

@@ -142,7 +142,7 @@ uint32_t chk_name(const char *text);
 /* ---- clock.c: synchronisation objects. Keys are of any kind; a hash of what names the object. */
 uint64_t chk_key(uint64_t kind, uint64_t a, uint64_t b);
 
-enum { CHK_KEY_COLL = 1, CHK_KEY_AM, CHK_KEY_SEM, CHK_KEY_TAG, CHK_KEY_NAMED };
+enum { CHK_KEY_COLL = 1, CHK_KEY_AM, CHK_KEY_SEM, CHK_KEY_TAG, CHK_KEY_BLOCK };
 
 /* All earlier accesses of this rank happen before those that follow a take of this object. in put:
  * number of the access that the same signal orders, 0: none. */
@@ -165,6 +165,9 @@ void chk_object_take(uint32_t object, uint32_t site);
 /* Whether it orders no put, and this rank has heard of all that was given. */
 bool chk_object_covered(uint32_t object);
 void chk_object_end(uint32_t object);
+/* This rank has allocated a block of shared memory with a key; the block is freed. */
+void chk_block_made(uint64_t key, uint32_t site);
+void chk_block_ended(uint64_t key);
 /* After each give, whatever to: the clock of this rank goes on. */
 void chk_given(uint32_t site);
 /* This rank has heard of these clocks, [ranks]. */

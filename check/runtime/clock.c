@@ -51,8 +51,7 @@ static struct chk_bucket *bucket_of(uint64_t key) {
 }
 
 static struct chk_sync *sync_at(uint32_t index) {
-  return (struct chk_sync *)(void *)((char *)chk_at(chk.area, chk.area->where_sync) +
-                                     index * chk.area->sync_bytes);
+  return chk_sync_at(chk.area, index);
 }
 
 /* Take some free objects from the list of all ranks. */
@@ -220,6 +219,36 @@ void chk_acquire(uint64_t key, uint32_t site) {
   uint32_t *const at = find(b, key);
   if (*at) take(sync_at(*at), site);
   chk_unlock(&b->lock);
+}
+
+void chk_block_made(uint64_t key, uint32_t site) {
+  struct chk_bucket *const b = bucket_of(key);
+  chk_lock(&b->lock);
+  uint32_t *const at = find(b, key);
+  const bool is_new = !*at;
+  const uint32_t index = is_new ? sync_new() : *at;
+  if (index) {
+    struct chk_sync *const s = sync_at(index);
+    s->key = key;
+    s->site = site;
+    s->clock[0] = chk.rank;
+    s->puts = CHK_BLOCK;
+    *at = index;
+  }
+  chk_unlock(&b->lock);
+}
+
+void chk_block_ended(uint64_t key) {
+  struct chk_bucket *const b = bucket_of(key);
+  chk_lock(&b->lock);
+  uint32_t *const at = find(b, key);
+  const uint32_t index = *at;
+  if (index) {
+    sync_at(index)->puts = 0;
+    *at = sync_at(index)->next;
+  }
+  chk_unlock(&b->lock);
+  if (index) sync_free(index);
 }
 
 void chk_leave(uint64_t key, uint32_t site, uint32_t members, bool acquires) {

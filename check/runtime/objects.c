@@ -120,6 +120,21 @@ void gexx_check_ended(gex_Rank_t rank, const void *object) {
   if (chk.area) chk_ended(name_of(rank, object));
 }
 
+void gexx_check_allocated(gex_Rank_t rank, uintptr_t block) {
+  if (!chk.area || !chk.leaks || !block) return;
+  chk_enter();
+  const uint32_t site = CHK_SITE("an allocation");
+  if (site) chk_block_made(chk_key(CHK_KEY_BLOCK, rank, block), site);
+  chk_exit();
+}
+
+void gexx_check_freed(gex_Rank_t rank, uintptr_t block) {
+  if (!chk.area || !chk.leaks) return;
+  chk_enter();
+  chk_block_ended(chk_key(CHK_KEY_BLOCK, rank, block));
+  chk_exit();
+}
+
 void chk_objects_leaks(void) {
   for (const struct object *o = objects; o; o = o->next)
     if (o->site) chk_leak(o->what, o->site); /* other clients belong to run-time libraries */

@@ -59,6 +59,10 @@ GEXX_API void gexx_check_strict(int how);
  * another rank, 0 and the address of others; what: literal, as "team". */
 GEXX_API void gexx_check_made(gex_Rank_t rank, const void *object, const char *what);
 GEXX_API void gexx_check_ended(gex_Rank_t rank, const void *object);
+/* The program has allocated a block of shared memory, which any rank may free; and its end. [in]
+ * rank, block: name it in the job; block: 0: there is none. */
+GEXX_API void gexx_check_allocated(gex_Rank_t rank, uintptr_t block);
+GEXX_API void gexx_check_freed(gex_Rank_t rank, uintptr_t block);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,8 @@
 # Seeded faults: each is found, with the lines that the program names; correct cases have none.
 #   tests/check/findings.py TOMBOLO SOURCE PROGRAM   (the program is compiled already, with -g)
 # A line of a race ends with "race: CASE...", that of a leak with "leak: CASE"; but in leaks.c, such
-# a case has "leak" in its name. A case whose name begins with ok has none.
+# a case has "leak" in its name. A case whose name begins with ok has none. A line "memory: CASE"
+# allocates memory that is never freed, as one block of each rank.
 import json
 import os
 import re
@@ -18,7 +19,7 @@ def expected(source):
     """Lines of each case."""
     lines = {}
     for number, text in enumerate(open(source, encoding="utf-8"), 1):
-        found = re.search(r"(?:race|leak): ([\w ]+)", text)
+        found = re.search(r"(?:race|leak|memory): ([\w ]+)", text)
         for case in found.group(1).split() if found else []:
             lines.setdefault(case, []).append(number)
     return lines
@@ -31,7 +32,7 @@ def cases_of(source):
 
 def run(tombolo, program, source, case, want):
     name = os.path.basename(source)
-    kind = "leaks" if name == "leaks.c" or "leak" in case else "races"
+    kind = "leaks" if name == "leaks.c" or re.search("leak|memory", case) else "races"
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "out.json")
         done = subprocess.run(
@@ -41,6 +42,11 @@ def run(tombolo, program, source, case, want):
         found = json.load(open(out, encoding="utf-8")) if os.path.exists(out) else None
     if found is None:
         return f"{case}: no result (code {done.returncode}): {done.stderr}"
+    if case == "memory":
+        right = (done.returncode == 0 and [f["kind"] for f in found] == ["memory"]
+                 and [found[0]["line"]] == want and found[0]["call"].endswith("alloc")
+                 and found[0]["ranks"] == {"0": 1, "1": 1, "2": 1})
+        return None if right else f"{case}: wants line {want}, found {found}: {done.stderr}"
     lines = [sorted(a["line"] for a in f.get("accesses", [f])
                     if os.path.basename(a["file"]) == name) for f in found]
     want = sorted(want * 2 if len(want) == 1 and kind == "races" else want)

@@ -112,6 +112,22 @@ CASE(leak_lock) {
 CASE(leak_tried_lock) {
   if (MYTHREAD == 1) (void)upc_lock_attempt(lock); /* leak: leak_tried_lock */
 }
+static shared int *shared blocks[THREADS];
+CASE(memory) {
+  shared int *const all = upc_all_alloc(THREADS, 4);
+  blocks[MYTHREAD] = (shared int *)upc_alloc(8); /* memory: memory */
+  upc_barrier;
+  if (MYTHREAD == 2) upc_free(all);
+}
+CASE(ok_memory) {
+  upc_lock_t *const mine = upc_global_lock_alloc();
+  blocks[MYTHREAD] = (shared int *)upc_alloc(8);
+  upc_barrier;
+  upc_free(blocks[(MYTHREAD + 1) % THREADS]); /* of another thread */
+  upc_lock_free(mine);
+  upc_all_free(upc_all_alloc(THREADS, 4));
+  if (MYTHREAD == 1) upc_free(upc_global_alloc(8, 4));
+}
 CASE(ok_leak) {
   static int v[8];
   const int next = (MYTHREAD + 1) % THREADS;
@@ -145,6 +161,8 @@ static const struct {
     C(leak_handle),
     C(leak_lock),
     C(leak_tried_lock),
+    C(memory),
+    C(ok_memory),
     C(ok_leak),
 };
 
@@ -154,5 +172,6 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     if (argc > 1 && strcmp(cases[i].name, argv[1]) == 0) cases[i].run();
   upc_barrier;
+  if (MYTHREAD == 0) upc_lock_free(lock);
   return 0;
 }

@@ -93,8 +93,19 @@ CASE(leak_lock) {
 CASE(leak_tested_lock) {
   if (me == 2) (void)shmem_test_lock(&lock); /* leak: leak_tested_lock */
 }
+CASE(memory) {
+  long *const more = shmem_malloc(64); /* memory: memory */
+  shmem_free(shmem_realloc(shmem_align(64, 8), 4096));
+  *more = 0;
+}
 
 /* ---- correct: nothing may be found */
+
+CASE(ok_memory) {
+  shmem_free(shmem_realloc(shmem_malloc(64), 4096));
+  shmem_free(shmem_realloc(NULL, 8));
+  (void)shmem_realloc(shmem_calloc(8, 8), 0);
+}
 
 CASE(ok_leak) {
   shmem_team_t half;
@@ -172,6 +183,7 @@ int main(int argc, char **argv) {
   shmem_barrier_all();
   case_run(argc, argv);
   shmem_barrier_all();
+  shmem_free(heap);
   shmem_finalize();
   return 0;
 }

@@ -123,6 +123,27 @@ static bool checks_calls(const char *list) {
   return strstr(list, "races") || strstr(list, "leaks");
 }
 
+/* A block that was not freed. */
+static void add_block(struct chk_area *area, const struct chk_sync *s) {
+  uint32_t i = 0;
+  while (i < area->findings && (chk_finding_at(area, i)->kind != CHK_MEMORY ||
+                                chk_finding_at(area, i)->site[0] != s->site))
+    i++;
+  if (i == CHK_FINDINGS) return;
+  struct chk_finding *const f = chk_finding_at(area, i);
+  if (i == area->findings) {
+    *f = (struct chk_finding){.kind = CHK_MEMORY, .site = {s->site, s->site}};
+    area->findings++;
+  }
+  f->count++;
+}
+
+/* Memory that was not freed. It ends with the job, so that it is named, but is no fault. */
+static void add_memory(struct chk_area *area) {
+  for (uint32_t i = 1; i < area->syncs; i++)
+    if (chk_sync_at(area, i)->puts == CHK_BLOCK) add_block(area, chk_sync_at(area, i));
+}
+
 int check_end(struct check_run *run, int code) {
   if (!run->area) return code;
   const uint32_t found = run->area->findings;
@@ -132,6 +153,7 @@ int check_end(struct check_run *run, int code) {
     tmb_print("run: --check %s: nothing was checked: no rank has loaded the checker before the "
               "library; link the program with libtombolo.so, not with libtombolo.a or -static",
               run->list);
+  if (code == 0) add_memory(run->area);
   struct check_line *const lines = check_lines(run->area);
   if (lines) {
     check_print_text(run->area, lines, stderr);

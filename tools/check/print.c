@@ -8,6 +8,7 @@
  */
 #include "check/check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *verb(const struct chk_finding *f, int i) {
@@ -67,22 +68,51 @@ static void print_race(struct chk_area *area, const struct check_line *lines,
   fprintf(out, "\n  missing: %s\n", missing(f));
 }
 
+/* The blocks of a line that each rank has allocated, [ranks], to free; NULL: no memory. */
+static uint32_t *blocks_of(struct chk_area *area, const struct chk_finding *f) {
+  uint32_t *const blocks = calloc(area->ranks, sizeof *blocks);
+  for (uint32_t i = 1; blocks && i < area->syncs; i++) {
+    const struct chk_sync *const s = chk_sync_at(area, i);
+    if (s->puts == CHK_BLOCK && s->site == f->site[0]) blocks[s->clock[0]]++;
+  }
+  return blocks;
+}
+
+static void print_memory(struct chk_area *area, const struct check_line *lines,
+                         const struct chk_finding *f, FILE *out) {
+  uint32_t *const blocks = blocks_of(area, f);
+  fprintf(out, "tombolo: memory that was never freed: %u block%s by ", f->count,
+          f->count > 1 ? "s" : "");
+  place(area, lines, f->site[0], out);
+  bool alike = blocks != NULL;
+  for (uint32_t r = 0; alike && r < area->ranks; r++) alike = blocks[r] == blocks[0];
+  if (alike) fprintf(out, ", %u of each rank", blocks[0]);
+  for (uint32_t r = 0; blocks && !alike && r < area->ranks; r++)
+    if (blocks[r]) fprintf(out, ", %u of rank %u", blocks[r], r);
+  fprintf(out, "\n");
+  free(blocks);
+}
+
+static void print_leak(struct chk_area *area, const struct check_line *lines,
+                       const struct chk_finding *f, FILE *out) {
+  fprintf(out, "tombolo: leak in rank %u: %s, made by ", f->rank[0], chk_name_at(area, f->what));
+  place(area, lines, f->site[0], out);
+  if (f->count > 1) fprintf(out, ", %u times", f->count);
+  fprintf(out, "\n");
+}
+
 void check_print_text(struct chk_area *area, const struct check_line *lines, FILE *out) {
-  uint32_t races = 0;
+  static void (*const print[])(struct chk_area *, const struct check_line *,
+                               const struct chk_finding *,
+                               FILE *) = {print_race, print_leak, print_memory};
+  uint32_t count[3] = {0};
   for (uint32_t i = 0; i < area->findings; i++) {
     const struct chk_finding *const f = chk_finding_at(area, i);
-    if (f->kind == CHK_RACE) {
-      print_race(area, lines, f, out);
-      races++;
-      continue;
-    }
-    fprintf(out, "tombolo: leak in rank %u: %s, made by ", f->rank[0], chk_name_at(area, f->what));
-    place(area, lines, f->site[0], out);
-    if (f->count > 1) fprintf(out, ", %u times", f->count);
-    fprintf(out, "\n");
+    print[f->kind](area, lines, f, out);
+    count[f->kind]++;
   }
-  if (area->findings)
-    fprintf(out, "tombolo: races: %u, leaks: %u\n", races, area->findings - races);
+  if (count[CHK_RACE] + count[CHK_LEAK])
+    fprintf(out, "tombolo: races: %u, leaks: %u\n", count[CHK_RACE], count[CHK_LEAK]);
   if (area->missed)
     fprintf(out, "tombolo: %llu accesses found no room in the checker's tables\n",
             (unsigned long long)area->missed);
@@ -107,6 +137,18 @@ static void json_place(struct chk_area *area, const struct check_line *lines, ui
   fprintf(out, ", \"line\": %u", known ? lines[site].line : 0);
 }
 
+static void json_memory(struct chk_area *area, const struct check_line *lines,
+                        const struct chk_finding *f, FILE *out) {
+  uint32_t *const blocks = blocks_of(area, f);
+  fprintf(out, "  {\"kind\": \"memory\", \"count\": %u, \"ranks\": {", f->count);
+  for (uint32_t r = 0, printed = 0; blocks && r < area->ranks; r++)
+    if (blocks[r]) fprintf(out, "%s\"%u\": %u", printed++ ? ", " : "", r, blocks[r]);
+  fprintf(out, "}, ");
+  json_place(area, lines, f->site[0], out);
+  fputc('}', out);
+  free(blocks);
+}
+
 static void json_finding(struct chk_area *area, const struct check_line *lines,
                          const struct chk_finding *f, FILE *out) {
   if (f->kind == CHK_LEAK) {
@@ -115,6 +157,10 @@ static void json_finding(struct chk_area *area, const struct check_line *lines,
     fprintf(out, ", \"rank\": %u, \"count\": %u, ", f->rank[0], f->count);
     json_place(area, lines, f->site[0], out);
     fputc('}', out);
+    return;
+  }
+  if (f->kind == CHK_MEMORY) {
+    json_memory(area, lines, f, out);
     return;
   }
   fprintf(out, "  {\"kind\": \"race\", \"owner\": %u, \"address\": %llu, \"count\": %u, ", f->owner,

@@ -54,13 +54,23 @@ static void *allocate(const char *call, size_t alignment, size_t size) {
   return p;
 }
 
+/* A block is given to the program. Inlined, so that the checker finds the name of the call. */
+static inline void *allocated(void *p) {
+  if (p && SH_UNLIKELY(sh.traced)) gexx_check_allocated((gex_Rank_t)sh.pe, (uintptr_t)p);
+  return p;
+}
+
+static void freed(void *p) {
+  if (SH_UNLIKELY(sh.traced)) gexx_check_freed((gex_Rank_t)sh.pe, (uintptr_t)p);
+}
+
 SH_DEF(void *, malloc, (size_t size)) {
-  return allocate("malloc", 1, size);
+  return allocated(allocate("malloc", 1, size));
 }
 
 SH_DEF(void *, malloc_with_hints, (size_t size, long hints)) {
   (void)hints; /* all memory serves atomics and signals alike */
-  return allocate("malloc_with_hints", 1, size);
+  return allocated(allocate("malloc_with_hints", 1, size));
 }
 
 SH_DEF(void *, calloc, (size_t count, size_t size)) {
@@ -74,7 +84,7 @@ SH_DEF(void *, calloc, (size_t count, size_t size)) {
   if (p) memset(p, 0, bytes);
   sh_quiet(&sh.ctx);
   sh_barrier();
-  return p;
+  return allocated(p);
 }
 
 SH_DEF(void *, align, (size_t alignment, size_t size)) {
@@ -89,13 +99,14 @@ SH_DEF(void *, align, (size_t alignment, size_t size)) {
              alignment, (size_t)sh.alike);
     return NULL;
   }
-  return allocate("align", alignment, size);
+  return allocated(allocate("align", alignment, size));
 }
 
 SH_DEF(void, free, (void *ptr)) {
   sh_need_start("free");
   if (!ptr) return;
   const uint64_t at = block_of("free", ptr);
+  freed(ptr);
   sh_quiet(&sh.ctx);
   sh_barrier();
   pthread_mutex_lock(&sh.lock);
@@ -104,7 +115,7 @@ SH_DEF(void, free, (void *ptr)) {
 }
 
 SH_DEF(void *, realloc, (void *ptr, size_t size)) {
-  if (!ptr) return allocate("realloc", 1, size);
+  if (!ptr) return allocated(allocate("realloc", 1, size));
   const uint64_t at = block_of("realloc", ptr);
   sh_quiet(&sh.ctx);
   sh_barrier();
@@ -122,6 +133,7 @@ SH_DEF(void *, realloc, (void *ptr, size_t size)) {
     }
   }
   pthread_mutex_unlock(&sh.lock);
+  if (p || !size) freed(ptr);
   sh_barrier();
-  return p;
+  return allocated(p);
 }

@@ -38,3 +38,13 @@ void gexx_check_ended(gex_Rank_t rank, const void *object) {
   (void)rank;
   (void)object;
 }
+
+void gexx_check_allocated(gex_Rank_t rank, uintptr_t block) {
+  (void)rank;
+  (void)block;
+}
+
+void gexx_check_freed(gex_Rank_t rank, uintptr_t block) {
+  (void)rank;
+  (void)block;
+}

@@ -95,7 +95,9 @@ static uint64_t part_bytes(size_t nblocks, size_t nbytes) {
 
 upcr_pts_t upc_global_alloc(size_t nblocks, size_t nbytes) {
   const uint64_t bytes = part_bytes(nblocks, nbytes);
-  return bytes ? upcr_make(ask(0, OF_GLOBAL, bytes), 0, 0) : 0;
+  const uint64_t offset = bytes ? ask(0, OF_GLOBAL, bytes) : 0;
+  gexx_check_allocated(0, offset);
+  return bytes ? upcr_make(offset, 0, 0) : 0;
 }
 
 /* Programs of older compilers take the call as a barrier, which UPC does not promise: none leaves
@@ -105,6 +107,7 @@ upcr_pts_t upc_all_alloc(size_t nblocks, size_t nbytes) {
   uint64_t mine = 0, offset = 0;
   upcr_fence();
   if (upcr_mythread == 0 && bytes) mine = ask(0, OF_GLOBAL, bytes);
+  gexx_check_allocated(0, mine);
   gex_Event_Wait(gex_Coll_ReduceToAllNB(rt.tm, &offset, &mine, GEX_DT_U64, sizeof mine, 1,
                                         GEX_OP_MAX, NULL, NULL, 0));
   upcr_fence();
@@ -113,6 +116,7 @@ upcr_pts_t upc_all_alloc(size_t nblocks, size_t nbytes) {
 
 upcr_pts_t upc_alloc(size_t nbytes) {
   const uint64_t offset = nbytes ? ask((uint32_t)upcr_mythread, OF_OWN, nbytes) : 0;
+  gexx_check_allocated((gex_Rank_t)upcr_mythread, offset);
   return offset ? upcr_make(offset, 0, (unsigned long)upcr_mythread) : 0;
 }
 
@@ -128,6 +132,7 @@ void upc_free(upcr_pts_t p) {
   if (offset < rt.heap)
     rt_fatal("upc_free: offset %llu on thread %d is a static shared object [TMB-2113]",
              (unsigned long long)offset, upcr_threadof(p));
+  gexx_check_freed(offset < rt.heap_half ? 0 : (gex_Rank_t)upcr_threadof(p), offset);
   if (offset < rt.heap_half)
     ask(0, OF_GLOBAL | FREE, offset);
   else
