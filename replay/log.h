@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RPL_MAGIC       0x72706c31u
+#define RPL_MAGIC       0x72706c32u
 #define RPL_HEAD_BYTES  4096u
 #define RPL_GROW_EVENTS 65536u /* the file grows by so many */
 #define RPL_GROW_THREAD 4096u  /* the file of a thread does by so many */
@@ -36,6 +36,8 @@ enum rpl_kind {
   RPL_LOSS,        /* the library reported a loss; arg: the rank, detail: its state */
   RPL_THREAD,      /* behind a handler that ran in another thread; arg: its ID */
   RPL_RAN,         /* of that thread: it ran the handler; arg: number of the event, modulo 2^32 */
+  RPL_NUMBER,      /* behind a handler, and its thread: its message is not the one that its sender
+                      has sent behind the last one of it that ran; arg: number of the message */
   RPL_TURN, /* arg: ID of the thread, or RPL_ID_HANDLERS; run: how often; repeat: a failure */
   RPL_KINDS
 };

@@ -27,18 +27,26 @@ typedef void (*gexx_check_handler_fn)(gex_Rank_t from, int reply, const struct g
 GEXX_API void gexx_check_handlers(gexx_check_handler_fn fn);
 
 /* Called before a handler of a client runs, by the thread that would run it; arguments as above.
- * Returns whether the library keeps the message, so that the handler does not run now. Also called
- * behind a handler, and in a poll, with msg NULL and reply GEXX_GATE_...: it may release
- * some. In a poll it returns whether one of this thread has run since the last one. */
+ * [in] number: of the message, among those that its sender has sent over a network, requests and
+ * replies each, from 1; 0: messages have none and come in the order in which they were sent;
+ * UINT32_MAX: this one has none. Returns whether the library keeps the message, so that the handler
+ * does not run now. Also called behind a handler, and in a poll, with msg NULL and reply
+ * GEXX_GATE_...: it may release some. In a poll it returns whether one of this thread has run since
+ * the last one. */
 enum { GEXX_GATE_RAN = 0, GEXX_GATE_POLLS = -1 };
-typedef int (*gexx_gate_fn)(gex_Rank_t from, int reply, const struct gexx_am_msg *msg);
+typedef int (*gexx_gate_fn)(gex_Rank_t from, int reply, const struct gexx_am_msg *msg,
+                            uint32_t number);
 
 /* Sets that function; NULL: none. Once, after initialisation. */
 GEXX_API void gexx_gate_set(gexx_gate_fn fn);
 
-/* Passes the oldest message that is kept from this jobrank to the gate again, which may keep it.
- * [in] reply: not 0: of the replies. Returns whether there was one. Normal context. */
-GEXX_API int gexx_gate_release(gex_Rank_t from, int reply);
+/* Takes the oldest message that is kept from this jobrank. [in] reply: not 0: of the replies;
+ * number: of the message, if it has one; 0: any. Returns NULL if there is none, else what
+ * gexx_gate_run needs. Any thread. */
+GEXX_API void *gexx_gate_take(gex_Rank_t from, int reply, uint32_t number);
+
+/* Passes a message that was taken to the gate again, which may keep it. Normal context. */
+GEXX_API void gexx_gate_run(void *message);
 
 /* Operations of a run-time library on a word that orders ranks. */
 enum { GEXX_CHECK_GIVE = 1, GEXX_CHECK_TAKE = 2 };

@@ -30,8 +30,13 @@
 #define ALONE_S   10                   /* for which the first thread waits for another one */
 #define EXIT_CODE 67                   /* of a replay that has left the order; see tools/replay */
 
-static uint32_t *kept; /* [ranks][2] messages that the library keeps */
-static uint32_t *hold; /* [ranks][2] polls for which chaos still holds them back */
+/* Requests of a sender, or its replies. */
+struct series {
+  uint32_t kept;  /* messages that the library keeps */
+  uint32_t polls; /* for which chaos still holds them back */
+  uint32_t last;  /* number of the message that ran last */
+};
+static struct series *senders; /* [ranks][2], NULL: none has come */
 /* Pass a kept message to the gate again: by its event, or without one. */
 static _Thread_local bool releasing;
 static _Thread_local const struct rpl_event *released_by;
@@ -42,11 +47,23 @@ static _Thread_local bool ran; /* a handler, since the last poll */
 /* Number, from 1, of a handler whose thread does not come: any thread runs it. */
 static uint64_t alone;
 
-static uint32_t *kept_of(uint32_t from, bool reply) {
-  if (!kept) kept = calloc((size_t)rpl.ranks * 4, sizeof *kept);
-  if (!kept) abort();
-  hold = kept + (size_t)rpl.ranks * 2;
-  return &kept[from * 2 + reply];
+static struct series *series_of(uint32_t from, bool reply) {
+  if (!senders) senders = calloc((size_t)rpl.ranks * 2, sizeof *senders);
+  if (!senders) abort();
+  return &senders[from * 2 + reply];
+}
+
+/* A message as the gate gets it. */
+struct arrival {
+  enum rpl_kind kind;
+  uint32_t from;
+  uint8_t handler;
+  uint32_t number;
+};
+
+/* The number of the message behind the last one of a sender that ran; 0: none has a number. */
+static uint32_t next_number(const struct series *s) {
+  return s->last ? s->last + 1 : 0;
 }
 
 /* ---- text of events, for messages */
@@ -68,11 +85,10 @@ static void describe(const struct rpl_event *e, char *text, size_t bytes) {
   }
 }
 
-/* in t: the thread whose next event does not happen. */
-static void deviate(const struct rpl_thread *t, const char *found) {
-  const struct rpl_event *const e = rpl_log_next_of(t);
+/* in t: the thread; e: its event that does not happen, NULL: the end of the recording. */
+static void deviate(const struct rpl_thread *t, const struct rpl_event *e, const char *found) {
   struct rpl_deviation *const d = &rpl.area->rank[rpl.rank].deviation;
-  d->event = rpl_log_number_of(t);
+  d->event = e ? (uint64_t)(e - t->log.events) : rpl_log_number_of(t);
   if (e) {
     rpl_log_place(e->site, &d->expected);
     describe(e, d->expected.detail, sizeof d->expected.detail);
@@ -86,7 +102,7 @@ static void deviate(const struct rpl_thread *t, const char *found) {
 }
 
 void rpl_deviate(const char *found) {
-  deviate(rpl_own, found);
+  deviate(rpl_own, rpl_log_next(), found);
   abort(); /* not reached */
 }
 
@@ -111,7 +127,7 @@ static bool same_loop(const struct rpl_thread *t, const struct rpl_event *e) {
 static bool follows(const struct rpl_thread *t, const struct rpl_event *e) {
   if (!rpl_log_number_of(t)) return false;
   const struct rpl_event *before = e - 1;
-  if (before->kind == RPL_THREAD) before--;
+  while (before->kind == RPL_THREAD || before->kind == RPL_NUMBER) before--;
   return before->run == e->run && before->repeat == e->repeat && before->site == e->site;
 }
 
@@ -153,31 +169,45 @@ static bool is_mine(const struct rpl_event *e) {
   return mark && mark->arg == (uint32_t)number && turn_of(t, mark);
 }
 
-/* The next handler has begun. */
-static void step_over(void) {
-  rpl_log_step_of(&rpl_first);
-  const struct rpl_event *const e = rpl_log_next_of(&rpl_first);
-  if (e && e->kind == RPL_THREAD) rpl_log_step_of(&rpl_first);
+/* What follows the event of a handler. */
+struct more {
+  uint32_t events; /* so many */
+  uint32_t number; /* of its message, 0: any one of the sender */
+};
+
+static struct more more_of(const struct rpl_event *e) {
+  const struct rpl_event *const end = rpl_first.log.events + rpl_first.log.head->events;
+  const struct rpl_event *at = e + 1;
+  if (at < end && at->kind == RPL_THREAD) at++;
+  const bool has = at < end && at->kind == RPL_NUMBER;
+  const struct series *const s = series_of(e->arg, rpl_kind_of(e) == RPL_REPLY);
+  return (struct more){(uint32_t)(at - e - 1) + has, has ? at->arg : next_number(s)};
+}
+
+/* The next handler has begun. in e: its event. */
+static void step_over(const struct rpl_event *e) {
+  const struct more more = more_of(e);
+  series_of(e->arg, rpl_kind_of(e) == RPL_REPLY)->last = more.number;
+  for (uint32_t i = 0; i <= more.events; i++) rpl_log_step_of(&rpl_first);
   if (rpl_own && rpl_own != &rpl_first) (void)next_ran(rpl_own);
 }
 
-/* Pass the oldest kept message of a sender to the gate. in e: its event, which is taken, NULL:
- * none. */
+/* Pass a kept message of a sender to the gate: that of the event e, which is taken, or the oldest
+ * one, if e is NULL. */
 static bool release(uint32_t from, bool reply, const struct rpl_event *e) {
   rpl_lock();
-  uint32_t *const waiting = kept_of(from, reply);
+  struct series *const s = series_of(from, reply);
   /* else another thread was faster, or runs a handler */
-  const bool mine = *waiting && running == own_running &&
-                    (!e || (rpl_log_next_of(&rpl_first) == e && is_mine(e)));
-  if (mine) running++, own_running++;
-  if (mine) --*waiting;
-  if (mine && e) step_over();
+  const bool mine =
+      s->kept && running == own_running && (!e || (rpl_log_next_of(&rpl_first) == e && is_mine(e)));
+  void *const message = mine ? gexx_gate_take(from, reply, e ? more_of(e).number : 0) : NULL;
+  if (message) running++, own_running++, s->kept--;
+  if (message && e) step_over(e);
   rpl_unlock();
-  if (!mine) return false;
+  if (!message) return false;
   releasing = true;
   released_by = e;
-  while (!gexx_gate_release(from, reply))
-    (void)sched_yield(); /* another thread keeps it just now */
+  gexx_gate_run(message);
   releasing = false;
   return true;
 }
@@ -233,8 +263,9 @@ static void release_due(void) {
 static void release_all(bool chaos) {
   if (draining) return;
   draining = true;
-  for (uint32_t r = 0; kept && r < 2 * rpl.ranks; r++)
-    while (!(chaos && __atomic_load_n(&hold[r], __ATOMIC_RELAXED)) && release(r / 2, r % 2, NULL))
+  for (uint32_t r = 0; senders && r < 2 * rpl.ranks; r++)
+    while (!(chaos && __atomic_load_n(&senders[r].polls, __ATOMIC_RELAXED)) &&
+           release(r / 2, r % 2, NULL))
       continue;
   draining = false;
 }
@@ -284,60 +315,74 @@ static bool is_poll(enum rpl_call call) {
          call == RPL_CALL_gexx_wait_step;
 }
 
+/* A recording: note the handler of a message. */
+static void note_handler(const struct arrival *a) {
+  struct series *const s = series_of(a->from, a->kind == RPL_REPLY);
+  rpl_note_between(a->kind, a->from, a->handler);
+  if (a->number != next_number(s))
+    rpl_log_append(&rpl_first, &(struct rpl_event){.run = rpl_first.run,
+                                                   .repeat = rpl_first.repeat,
+                                                   .arg = a->number,
+                                                   .kind = RPL_NUMBER});
+  s->last = a->number;
+}
+
 /* Let messages of a sender come before the next one of it. Returns false if another thread has
  * begun a handler meanwhile: then the next one waits, too. Under the lock. */
-static bool release_before(uint32_t from, bool reply) {
-  uint32_t *const waiting = kept_of(from, reply);
-  while (*waiting) {
+static bool release_before(struct series *s, uint32_t from, bool reply) {
+  while (s->kept) {
     rpl_unlock(); /* the handler may wait for a lock of a thread that waits for this one */
-    (void)release(from, reply, NULL);
+    if (!release(from, reply, NULL)) (void)sched_yield();
     rpl_lock();
-    if (running != own_running) return ++*waiting == 0;
+    if (running != own_running) return ++s->kept == 0;
   }
   return true;
 }
 
 /* A recording, or chaos: returns whether the message is held back. Other threads than the first one
  * hold it back only behind others of its sender. */
-static int gate_free(enum rpl_kind kind, uint32_t from, const struct gexx_am_msg *msg) {
-  uint32_t *const waiting = kept_of(from, kind == RPL_REPLY);
+static int gate_free(const struct arrival *a) {
+  struct series *const s = series_of(a->from, a->kind == RPL_REPLY);
   const bool released = releasing;
   releasing = false; /* for what the handler delivers */
-  if (!released && (running != own_running || (rpl_own != &rpl_first && *waiting)))
-    return ++*waiting != 0;
+  if (!released && (running != own_running || (rpl_own != &rpl_first && s->kept)))
+    return ++s->kept != 0;
   if (rpl_own == &rpl_first && !released && (!rpl_own->left || rpl_own->stepping) &&
       is_poll(rpl_own->call)) {
     const uint32_t polls = rpl_chaos_hold();
-    hold[from * 2 + (kind == RPL_REPLY)] += polls;
-    *waiting += *waiting || polls;
-    if (*waiting) return 1;
+    s->polls += polls;
+    s->kept += s->kept || polls;
+    if (s->kept) return 1;
   }
-  if (!released && !release_before(from, kind == RPL_REPLY)) return 1;
-  if (rpl.mode == RPL_RECORDS) rpl_note_between(kind, from, msg->handler);
+  if (!released && !release_before(s, a->from, a->kind == RPL_REPLY)) return 1;
+  if (rpl.mode == RPL_RECORDS) note_handler(a);
   return 0;
 }
 
 /* Replay: whether a message that has just come is the next one, and for the calling thread. in e:
  * the next event, NULL: all come. */
-static bool is_next(const struct rpl_event *e, enum rpl_kind kind, uint32_t from) {
-  return !e || (turn_of(&rpl_first, e) && rpl_kind_of(e) == kind && e->arg == from && is_mine(e));
+static bool is_next(const struct rpl_event *e, const struct arrival *a) {
+  if (!e) return true;
+  if (!turn_of(&rpl_first, e) || rpl_kind_of(e) != a->kind || e->arg != a->from || !is_mine(e))
+    return false;
+  const uint32_t number = more_of(e).number;
+  return !number || !a->number || number == a->number;
 }
 
-/* A replay: returns whether the message is held back. */
-static int gate_replay(enum rpl_kind kind, uint32_t from, const struct gexx_am_msg *msg) {
+/* A replay: returns whether the message is held back. One without a number waits behind others. */
+static int gate_replay(const struct arrival *a) {
   const struct rpl_event *const e = releasing ? released_by : rpl_log_next_of(&rpl_first);
-  uint32_t *const waiting = kept_of(from, kind == RPL_REPLY);
-  const bool released = releasing;
+  struct series *const s = series_of(a->from, a->kind == RPL_REPLY);
+  const bool released = releasing, behind = s->kept && (!e || !a->number);
   releasing = false; /* for what the handler delivers */
-  if (!released && (running != own_running || *waiting || !is_next(e, kind, from)))
-    return ++*waiting != 0;
-  if (e && e->detail != msg->handler) {
+  if (!released && (running != own_running || behind || !is_next(e, a))) return ++s->kept != 0;
+  if (e && e->detail != a->handler) {
     char text[64];
     snprintf(text, sizeof text, "a %s from rank %u to handler %u",
-             kind == RPL_REPLY ? "reply" : "request", from, msg->handler);
-    deviate(&rpl_first, text);
+             a->kind == RPL_REPLY ? "reply" : "request", a->from, a->handler);
+    deviate(&rpl_first, e, text);
   }
-  if (e && !released) step_over();
+  if (e && !released) step_over(e);
   return 0;
 }
 
@@ -368,18 +413,17 @@ static int in_poll(void) {
   return had;
 }
 
-int rpl_gate(gex_Rank_t from, int reply, const struct gexx_am_msg *msg) {
+int rpl_gate(gex_Rank_t from, int reply, const struct gexx_am_msg *msg, uint32_t number) {
   if (rpl.mode == RPL_OFF) return 0;
   if (!msg && reply == GEXX_GATE_POLLS) return in_poll();
   if (!msg) {
     has_run();
     return 0;
   }
-  const enum rpl_kind kind = reply ? RPL_REPLY : RPL_REQUEST;
+  const struct arrival a = {reply ? RPL_REPLY : RPL_REQUEST, from, msg->handler, number};
   rpl_lock();
   const bool counted = releasing; /* by release */
-  const int held =
-      rpl.mode == RPL_REPLAYS ? gate_replay(kind, from, msg) : gate_free(kind, from, msg);
+  const int held = rpl.mode == RPL_REPLAYS ? gate_replay(&a) : gate_free(&a);
   if (!held && !counted) running++, own_running++;
   rpl_unlock();
   return held;
@@ -425,7 +469,7 @@ static void look_for_alone(const struct rpl_event *e) {
   number = next;
   if (now - since < ALONE_S * UINT64_C(1000000000) || alone == next) return;
   rpl_lock();
-  if (rpl_log_next_of(&rpl_first) == e && *kept_of(e->arg, rpl_kind_of(e) == RPL_REPLY))
+  if (rpl_log_next_of(&rpl_first) == e && series_of(e->arg, rpl_kind_of(e) == RPL_REPLY)->kept)
     alone = next;
   rpl_unlock();
 }
@@ -452,9 +496,9 @@ static void run_handlers(void) {
 /* Chaos: messages that were held back come now, or still later. */
 static void chaos(void) {
   rpl_chaos_delay();
-  for (uint32_t r = 0; kept && r < 2 * rpl.ranks; r++) {
-    if (hold[r] && is_poll(rpl_own->call) && --hold[r]) continue;
-    hold[r] = 0;
+  for (uint32_t r = 0; senders && r < 2 * rpl.ranks; r++) {
+    if (senders[r].polls && is_poll(rpl_own->call) && --senders[r].polls) continue;
+    senders[r].polls = 0;
     while (release(r / 2, r % 2, NULL)) continue;
   }
 }

@@ -224,8 +224,9 @@ struct rpl_bucket *rpl_write_begin(uint32_t rank, const void *addr);
 void rpl_write_end(struct rpl_bucket *bucket);
 /* This rank has changed a word of its own. */
 void rpl_written(const void *addr);
-/* Called by the library before a handler of a client runs, and behind it with msg NULL. */
-int rpl_gate(gex_Rank_t from, int reply, const struct gexx_am_msg *msg);
+/* Called by the library before a handler of a client runs, and behind it with msg NULL; a
+ * gexx_gate_fn. */
+int rpl_gate(gex_Rank_t from, int reply, const struct gexx_am_msg *msg, uint32_t number);
 /* End the job: this rank has left the order. in found: what happens instead of the next event. */
 void rpl_deviate(const char *found) __attribute__((noreturn));
 

@@ -37,6 +37,9 @@ enum { TMB_FOUND_NOTHING = 0, TMB_FOUND_WORK = 1, TMB_FOUND_BUSY = 2 };
 #define TMB_ROUTE_TARGET(route)   ((route)&63u)
 #define TMB_ROUTE_SOURCE(route)   ((route) >> 6)
 #define TMB_ROUTE_BITS            12 /* fixed */
+/* A further bit, between two hooks `number` only: the last argument is the message's number. */
+#define TMB_ROUTE_NUMBERED        (1u << TMB_ROUTE_BITS)
+#define TMB_NO_NUMBER             UINT32_MAX /* numbers are given, but not to this message */
 
 /* Progress of an operation that is sent in parts; zeroed before the first attempt. */
 struct tmb_resume {
@@ -88,6 +91,7 @@ struct tmb_am_in {
   uint8_t nargs;
   uint8_t is_reply;
   uint16_t route;      /* TMB_ROUTE */
+  uint32_t number;     /* among those of its sender, from 1; 0: no numbers; see net/hook/number.c */
   const int32_t *args; /* [nargs] */
   void *payload;       /* aligned to 16; Long: the address the sender named */
   size_t nbytes;

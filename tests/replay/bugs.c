@@ -24,11 +24,19 @@ static gex_Client_t client;
 static gex_Rank_t me;
 static long *base[3]; /* of the segments */
 
+#define A15                                                                                \
+ gex_AM_Arg_t a1, gex_AM_Arg_t a2, gex_AM_Arg_t a3, gex_AM_Arg_t a4, gex_AM_Arg_t a5,      \
+     gex_AM_Arg_t a6, gex_AM_Arg_t a7, gex_AM_Arg_t a8, gex_AM_Arg_t a9, gex_AM_Arg_t a10, \
+     gex_AM_Arg_t a11, gex_AM_Arg_t a12, gex_AM_Arg_t a13, gex_AM_Arg_t a14, gex_AM_Arg_t a15
+
 #define H_ADD   200
 #define H_SCALE 201
 #define H_NAME  202
 #define H_ASK   203
 #define H_TELL  204
+#define H_ITEM  205
+#define H_MANY  206
+#define H_BACK  207
 
 static volatile long value, count;
 static char order[256];
@@ -60,6 +68,25 @@ static void on_ask(gex_Token_t t, void *buf, size_t nbytes) {
 static void on_tell(gex_Token_t t) {
   (void)t;
   count++;
+}
+
+/* Append a number to the order, which is kept as a hash; a request is answered. */
+static volatile uint32_t came;
+static void append(uint32_t n) {
+  came = came * 31 + n;
+  count++;
+}
+static void on_item(gex_Token_t t, gex_AM_Arg_t n) {
+  append((uint32_t)n);
+  gex_AM_ReplyShort(t, H_BACK, 0, n);
+}
+static void on_back(gex_Token_t t, gex_AM_Arg_t n) {
+  (void)t;
+  append((uint32_t)n);
+}
+static void on_many(gex_Token_t t, gex_AM_Arg_t n, A15) {
+  (void)t, (void)(a1 + a2 + a3 + a4 + a5 + a6 + a7 + a8 + a9 + a10 + a11 + a12 + a13 + a14 + a15);
+  append((uint32_t)n);
 }
 
 static void barrier(void) {
@@ -321,6 +348,22 @@ SCRIPTED(nothing_started) {
   }
 }
 
+/* No bug: messages of a rank to one of another host overtake each other, also one with as many
+ * arguments as there can be, and so do their replies. Each rank prints the order. */
+SCRIPTED(overtaken) {
+  enum { ITEMS = 40 };
+  const gex_Rank_t next = (me + 1) % 3;
+  for (int i = 0; i < ITEMS; i++) {
+    if (i == ITEMS / 2)
+      gex_AM_RequestShort(tm, next, H_MANY, 0, i, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+                          15);
+    else
+      gex_AM_RequestShort(tm, next, H_ITEM, 0, i);
+  }
+  GASNET_BLOCKUNTIL(count == 2 * ITEMS - 1);
+  printf("rank %u: order %x\n", me, came);
+}
+
 /* No bug: a handler that prepares a reply runs where a request waits for its buffer. */
 SCRIPTED(prepared) {
   enum { ROUNDS = 40, ASK_BYTES = 30000 };
@@ -491,7 +534,10 @@ int main(int argc, char **argv) {
       {H_SCALE, (gex_AM_Fn_t)on_scale, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 1, NULL, NULL},
       {H_NAME, (gex_AM_Fn_t)on_name, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 0, NULL, NULL},
       {H_ASK, (gex_AM_Fn_t)on_ask, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_MEDIUM, 0, NULL, NULL},
-      {H_TELL, (gex_AM_Fn_t)on_tell, GEX_FLAG_AM_REPLY | GEX_FLAG_AM_SHORT, 0, NULL, NULL}};
+      {H_TELL, (gex_AM_Fn_t)on_tell, GEX_FLAG_AM_REPLY | GEX_FLAG_AM_SHORT, 0, NULL, NULL},
+      {H_ITEM, (gex_AM_Fn_t)on_item, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 1, NULL, NULL},
+      {H_MANY, (gex_AM_Fn_t)on_many, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 16, NULL, NULL},
+      {H_BACK, (gex_AM_Fn_t)on_back, GEX_FLAG_AM_REPLY | GEX_FLAG_AM_SHORT, 1, NULL, NULL}};
   gex_Client_Init(&client, &ep, &tm, "bugs", &argc, &argv, 0);
   gex_Segment_Attach(&segment, tm, 65536);
   gex_EP_RegisterHandlers(ep, handlers, sizeof handlers / sizeof *handlers);

@@ -9,6 +9,7 @@
 # CASE `chaos_ends`: of a hang; and what an ended search leaves.
 # CASE `memory`: loads of memory see it sooner or later than in the recording.
 # CASE `prepared`: a run with prepared messages is replayed.
+# CASE `overtaken`: messages between hosts overtake each other.
 # CASE `full`: a file system without room for the recording.
 # CASE `refused`: options that contradict, and folders without a recording.
 import os
@@ -293,6 +294,21 @@ def prepared(tombolo, program, case, folder):
     return None
 
 
+def overtaken(tombolo, program, case, folder):
+    """Messages between hosts have the order of the recording, whichever that was."""
+    os.environ.update(TOMBOLO_PLACES="cyclic:3", TOMBOLO_CONDUIT="loop",
+                      TOMBOLO_TEST_NET_HOOK="fault:again=20,reorder=50,us=300")
+    seen = set()
+    for _ in range(3):
+        bad, out = recorded(tombolo, program, case, folder)
+        seen.add(sorted_lines := "".join(sorted(out.splitlines(True))))
+        for _ in range(5):
+            code, again, err = run(tombolo, "--replay", folder, program, case)
+            if bad or code or "".join(sorted(again.splitlines(True))) != sorted_lines or err:
+                return bad or f"code {code}: {again}, not {sorted_lines}: {err}"
+    return None if len(seen) > 1 else "messages have the same order in each recording"
+
+
 def full(tombolo, program, _case, folder):
     """A file system without room for the recording is named, and the program is not killed."""
     mounted = ("mount -t tmpfs -o size=64k none %s && exec %s run -n 3 --timeout 20 "
@@ -312,8 +328,8 @@ def full(tombolo, program, _case, folder):
 def main():
     tombolo, program, case = sys.argv[1:4]
     checks = {"chaos": chaos, "chaos_ends": chaos_ends, "deviation": deviation, "full": full,
-              "memory": memory, "only": only, "prepared": prepared, "refused": refused,
-              "stepped": stepped, "stepped_long": stepped}
+              "memory": memory, "only": only, "overtaken": overtaken, "prepared": prepared,
+              "refused": refused, "stepped": stepped, "stepped_long": stepped}
     with tempfile.TemporaryDirectory() as folder:
         fault = checks.get(case, reproduces)(tombolo, program, case, folder)
     if fault:

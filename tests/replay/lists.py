@@ -21,9 +21,9 @@ import oracle  # noqa: E402 pylint: disable=wrong-import-position
 import seeds  # noqa: E402 pylint: disable=wrong-import-position
 
 # A get, behind the last event of its rank, of a word that its owner stores to at the same time; two
-# messages of which the first ends a loop in whose last step both came. The second one has no order
-# between hosts: two messages of one sender may change places there.
-KEPT = (910541,) if os.environ.get("TOMBOLO_CONDUIT") else (910541, 910818)
+# messages of which the first ends a loop in whose last step both came, and which, between hosts,
+# two threads deliver at the same time.
+KEPT = (910541, 910818)
 
 
 def left_out(ops):

@@ -185,6 +185,10 @@ static void fix_addresses(void) {
 
 /* The settings of a rank that is recorded or replayed. in whole: path of the folder. */
 static void name_folder(const struct replay_run *run, const char *whole) {
+  const char *const hooks = tmb_env_get("TOMBOLO_TEST_NET_HOOK");
+  char text[256] = "number"; /* messages of other hosts have numbers */
+  if (hooks && *hooks) snprintf(text, sizeof text, "number/%s", hooks);
+  tmb_env_set("TOMBOLO_TEST_NET_HOOK", text);
   tmb_env_set(run->record ? "TOMBOLO_RECORD" : "TOMBOLO_REPLAY", whole);
   tmb_env_set("TOMBOLO_PROGRESS_SHARE", "0");
 }

@@ -123,8 +123,5 @@ struct gexx_am_msg tmb_gate_message(const struct tmb_am_in *in);
 bool tmb_gate_keeps(const struct tmb_am_in *in);
 /* A handler has ended: the turn of a kept message may have come. */
 void tmb_gate_handled(void);
-/* The oldest one that is kept from a jobrank, requests or replies; NULL: none. Owned by the
- * caller. */
-struct tmb_am_in *tmb_gate_take(uint32_t from, bool reply);
 
 #endif

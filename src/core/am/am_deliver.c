@@ -275,10 +275,7 @@ void gexx_gate_set(gexx_gate_fn fn) {
   if (fn) tmb_fetch_or_acq_rel(&tmb_job.special, TMB_SPECIAL_GATE);
 }
 
-int gexx_gate_release(gex_Rank_t from, int reply) {
-  struct tmb_am_in *const in = tmb_gate_take(from, reply != 0);
-  if (!in) return 0;
-  tmb_up_am(in);
-  free(in);
-  return 1;
+void gexx_gate_run(void *message) {
+  tmb_up_am(message);
+  free(message);
 }

@@ -16,7 +16,7 @@
 #include <string.h>
 
 struct tmb_kept {
-  struct tmb_am_in in; /* first: tmb_gate_take returns it */
+  struct tmb_am_in in; /* first: gexx_gate_run reads it */
   struct tmb_kept *next;
   int32_t args[TMB_AM_ARGS_MAX];
   char payload[] TMB_ALIGNED(16);
@@ -49,20 +49,26 @@ static void keep(const struct tmb_am_in *in) {
 
 bool tmb_gate_keeps(const struct tmb_am_in *in) {
   const struct gexx_am_msg msg = tmb_gate_message(in);
-  if (!tmb_job.gate(in->src, in->is_reply, &msg)) return false;
+  if (!tmb_job.gate(in->src, in->is_reply, &msg, in->number)) return false;
   keep(in);
   return true;
 }
 
 void tmb_gate_handled(void) {
-  if (tmb_job.gate) (void)tmb_job.gate(0, GEXX_GATE_RAN, NULL);
+  if (tmb_job.gate) (void)tmb_job.gate(0, GEXX_GATE_RAN, NULL, 0);
 }
 
-struct tmb_am_in *tmb_gate_take(uint32_t from, bool reply) {
+/* Whether a kept message is the one that gexx_gate_take asks for. */
+static bool is_asked(const struct tmb_am_in *in, uint32_t from, bool reply, uint32_t number) {
+  return in->src == from && in->is_reply == reply &&
+         (!number || !in->number || in->number == number);
+}
+
+void *gexx_gate_take(gex_Rank_t from, int reply, uint32_t number) {
   tmb_lock_acquire(&tmb_job.kept_lock);
   struct tmb_kept **at = &tmb_job.kept;
-  while (*at && ((*at)->in.src != from || (*at)->in.is_reply != reply)) at = &(*at)->next;
+  while (*at && !is_asked(&(*at)->in, from, reply != 0, number)) at = &(*at)->next;
   struct tmb_kept *const m = TMB_LIST_POP(at);
   tmb_lock_release(&tmb_job.kept_lock);
-  return m ? &m->in : NULL;
+  return m;
 }

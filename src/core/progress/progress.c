@@ -71,7 +71,7 @@ static TMB_NOINLINE int poll_special(int serve) {
   if (TMB_UNLIKELY(tmb_load_acq(&tmb_job.later.count) != 0)) found |= run_later(serve);
   if (tmb_job.lost) found |= tmb_failure_progress(serve);
   if (TMB_UNLIKELY(tmb_job.gate) && serve == TMB_SERVE_ALL &&
-      tmb_job.gate(0, GEXX_GATE_POLLS, NULL))
+      tmb_job.gate(0, GEXX_GATE_POLLS, NULL, 0))
     found |= TMB_FOUND_WORK;
   return found;
 }

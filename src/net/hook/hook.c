@@ -17,7 +17,7 @@
 #include <string.h>
 
 static const struct tmb_hook_kind *const kinds[] = {&tmb_hook_trace, &tmb_hook_delay,
-                                                    &tmb_hook_fault};
+                                                    &tmb_hook_fault, &tmb_hook_number};
 #define SPEC_BYTES 512 /* of a setting of a hook, with the NUL; chosen */
 _Static_assert(TMB_ARRAY_LEN(kinds) == TMB_HOOKS, "each kind has an id");
 
@@ -240,6 +240,7 @@ int tmb_hooks_open(const char *spec, const struct tmb_net_env *env, const struct
     h->inner = inner;
     h->table = pass_table(inner);
     h->rank = env->rank;
+    h->size = env->size;
     h->hold = NULL;
     h->used[0] = h->used[1] = 0;
     inner = &h->table;

@@ -17,7 +17,7 @@
 #include "base/compiler.h"
 #include "net/net.h"
 
-enum tmb_hook_id { TMB_HOOK_TRACE, TMB_HOOK_DELAY, TMB_HOOK_FAULT, TMB_HOOKS };
+enum tmb_hook_id { TMB_HOOK_TRACE, TMB_HOOK_DELAY, TMB_HOOK_FAULT, TMB_HOOK_NUMBER, TMB_HOOKS };
 
 #define TMB_HOOK_OPTIONS 6 /* most of one kind; fixed by the options of fault.c */
 
@@ -28,10 +28,11 @@ struct tmb_hook {
   struct tmb_net_ops table;        /* the table for its user */
   struct tmb_net_up up;            /* upcalls for the wrapped conduit */
   const struct tmb_net_up *outer_up;
-  uint32_t rank;
+  uint32_t rank, size;
   struct tmb_hold *hold;            /* of tmb_hold_begin, else NULL */
   int64_t option[TMB_HOOK_OPTIONS]; /* in the order of the kind's options */
   int64_t used[2];                  /* fault.c: credits of requests, of replies; atomic */
+  uint32_t *numbers;                /* number.c: [size][2] of the last request, reply; owned */
 };
 
 /* State of this process's hooks. Written by hook.c, but for fields that name another file. */
@@ -76,7 +77,7 @@ struct tmb_hook_kind {
   void (*begin)(struct tmb_hook *hook);
 };
 
-extern const struct tmb_hook_kind tmb_hook_trace, tmb_hook_delay, tmb_hook_fault;
+extern const struct tmb_hook_kind tmb_hook_trace, tmb_hook_delay, tmb_hook_fault, tmb_hook_number;
 
 /* Open a conduit under hooks; collective, as its own open. in spec: as above, NULL or empty: no
  * hooks; inout ops: the conduit's table, then the one to be used in its place. Returns as open; a
