@@ -63,8 +63,8 @@ def settings(root):
     """[(group, names, default, allowed, help)] of config.def."""
     text = (root / "src/base/config.def").read_text()
     out, group = [], ""
-    for part in re.split(r"(?m)^(?=/\* .* \*/$)", text):
-        head = re.match(r"/\* (.*) \*/\n", part)
+    for part in re.split(r"(?m)^(?=TMB_SETTING_GROUP\()", text):
+        head = re.match(r'TMB_SETTING_GROUP\("(.*)"\)\n', part)
         group = head[1] if head else group
         for suffix, _, rest in ROW.findall(part):
             items = [text_of(i.strip()) for i in ITEM.findall(rest)]

@@ -29,6 +29,7 @@ enum tmb_cfg_type {
 };
 
 enum tmb_cfg_id {
+#define TMB_SETTING_GROUP(title)
 #define TMB_SETTING(id, name, alias, type, dflt, min, max, unit, help) TMB_CFG_##id,
 #define TMB_SETTING_TEST(id, ...)                                      TMB_CFG_##id,
 #define TMB_SETTING_IGNORED(id, name, type, dflt, help)                TMB_CFG_##id,
@@ -108,6 +109,9 @@ _Noreturn void tmb_cfg_bad_value(enum tmb_cfg_id id, const char *allowed) TMB_CO
 /* config_table.c: the table, and row `id` of it; never NULL for id < TMB_CFG_COUNT. */
 extern const struct tmb_cfg_row tmb_cfg_rows[TMB_CFG_COUNT];
 const struct tmb_cfg_row *tmb_cfg_row(enum tmb_cfg_id id);
+
+/* Title of the group of a setting in lists, as "Collectives". */
+const char *tmb_cfg_group(enum tmb_cfg_id id);
 
 /*
  * The name that a setting had before, TOMBOLO_ID, where it has another one now. out buf:

@@ -13,6 +13,7 @@
 #include <string.h>
 
 const struct tmb_cfg_row tmb_cfg_rows[TMB_CFG_COUNT] = {
+#define TMB_SETTING_GROUP(title)
 #define TMB_SETTING(id, name, alias, type, dflt, min, max, unit, help) \
  [TMB_CFG_##id] = {#id, name, alias, TMB_##type, dflt, min, max, unit, help, false, false},
 #define TMB_SETTING_TEST(id, name, alias, type, dflt, min, max, unit, help) \
@@ -25,7 +26,22 @@ const struct tmb_cfg_row tmb_cfg_rows[TMB_CFG_COUNT] = {
 #include "base/config.def"
 };
 
+/* Groups and rows in the order of config.def; title is NULL in a row. */
+static const struct {
+  enum tmb_cfg_id id;
+  const char *title;
+} order[] = {
+#define TMB_SETTING_GROUP(title)     {TMB_CFG_COUNT, title},
+#define TMB_SETTING(id, ...)         {TMB_CFG_##id, NULL},
+#define TMB_SETTING_TEST(id, ...)    {TMB_CFG_##id, NULL},
+#define TMB_SETTING_IGNORED(id, ...) {TMB_CFG_##id, NULL},
+#define TMB_SETTING_WORDS(id, ...)   {TMB_CFG_##id, NULL},
+#define TMB_SETTING_PREFIX(id, ...)
+#include "base/config.def"
+};
+
 static const struct tmb_cfg_prefix prefixes[] = {
+#define TMB_SETTING_GROUP(title)
 #define TMB_SETTING(id, ...)
 #define TMB_SETTING_TEST(id, ...)
 #define TMB_SETTING_IGNORED(id, ...)
@@ -44,6 +60,13 @@ const char *tmb_cfg_former(enum tmb_cfg_id id, char *buf, size_t buf_bytes) {
   if (row->name && !row->test) return NULL;
   snprintf(buf, buf_bytes, "TOMBOLO_%s", row->id);
   return row->name && strcmp(row->name, buf) == 0 ? NULL : buf;
+}
+
+const char *tmb_cfg_group(enum tmb_cfg_id id) {
+  const char *title = NULL;
+  for (size_t i = 0; i < TMB_ARRAY_LEN(order) && order[i].id != id; i++)
+    if (order[i].title) title = order[i].title;
+  return title;
 }
 
 const struct tmb_cfg_prefix *tmb_cfg_prefixes(size_t *count) {

@@ -237,10 +237,10 @@ static json_t *collect_setting(enum tmb_cfg_id id, json_t *error) {
   const struct tmb_cfg_row *row = tmb_cfg_row(id);
   const bool valid = json_is_null(error);
   char allowed[256];
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:b, s:b, s:o}", "name",
-                   text_or_null(row->name), "alias", text_or_null(row->alias), "value",
-                   text_or_null(valid ? tmb_cfg_text(id) : NULL), "source",
-                   text_or_null(valid ? tmb_cfg_source(id) : NULL), "default",
+  return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:b, s:b, s:o}", "group",
+                   tmb_cfg_group(id), "name", text_or_null(row->name), "alias",
+                   text_or_null(row->alias), "value", text_or_null(valid ? tmb_cfg_text(id) : NULL),
+                   "source", text_or_null(valid ? tmb_cfg_source(id) : NULL), "default",
                    text_or_null(row->dflt), "type", type_names[row->type], "allowed",
                    row->ignored ? "anything" : tmb_cfg_allowed(id, allowed, sizeof allowed), "unit",
                    row->type == TMB_ENUM ? "" : row->unit, "help", row->help, "effect",

@@ -53,7 +53,7 @@ TEST(text_shows_every_section) {
                                       "\nMemory\n",
                                       "\nClock\n",
                                       "\nLimits\n",
-                                      "\nSettings\n",
+                                      "\nSettings: Compilers\n",
                                       "\nStructure sizes\n",
                                       "2025.8.0",
                                       "0.19",
@@ -115,7 +115,17 @@ TEST(settings_show_value_and_source) {
                       "environment GASNET_MAX_THREADS");
   assert_string_equal(json_string_value(json_object_get(row, "default")), "256");
   assert_true(json_is_null(json_object_get(row, "error")));
+  assert_string_equal(json_string_value(json_object_get(row, "group")), "Memory and threads");
   json_decref(settings);
+}
+
+TEST(each_group_of_settings_has_one_title) {
+  run((struct call){1, {"--config"}, NULL, NULL}, 0);
+  const char *title = strstr(cap.text, "\nSettings: Collectives\n");
+  assert_non_null(title);
+  assert_null(strstr(title + 1, "\nSettings: Collectives\n"));
+  assert_non_null(strstr(title, "TOMBOLO_COLL_ALG"));
+  assert_null(strstr(cap.text, "Of tests and experiments"));
 }
 
 TEST(wrong_settings_are_shown_not_fatal) {
