@@ -24,6 +24,9 @@
  */
 int tmb_os_cpus_usable(void);
 
+/* Processors in the calling thread's affinity mask; 0: it cannot be read. Cost: a system call. */
+int tmb_os_cpus_mask(void);
+
 /* Processors that are online in the machine; >= 1. */
 int tmb_os_cpus_online(void);
 

@@ -80,7 +80,12 @@ struct tmb_thread {
   struct gexx_waitinfo *declared; /* description of the wait by a layer above, or NULL */
   uint32_t declared_count;        /* such waits begun */
   bool detailed;                  /* its detail function has been called */
-  uint64_t moved_ns;              /* when this thread last asked for another processor */
+  uint32_t confined; /* yields after which waits of this thread spin again; 0: they spin. It may use
+                        one processor, on which other ranks have their turns; see place.c */
+  bool yield_ran;    /* another rank had its turn during the last yield */
+  uint32_t looks;    /* waits ended by yields, where ranks outnumber processors */
+  uint64_t turns_elsewhere; /* of ranks on other processors, at the last look */
+  uint64_t moved_ns;        /* when this thread last asked for another processor */
   uint32_t unpolled; /* operations that were complete at once since one of them polled; ratomic */
 };
 

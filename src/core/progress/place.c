@@ -25,16 +25,17 @@
  * measured one by one; `tombolo bench oversubscribed` shows their effect. */
 #define MOVE_AFTER \
  8u /* waits ended by yields, less those ended by spinning, after which a rank moves */
-#define MOVE_EVERY_NS  2000000u /* at most one move in this time */
-#define SPREAD_AFTER   2u    /* with a processor for each rank: they spin long before they yield */
-#define LEAVE_AFTER    4u    /* with threads: leave the home, too; chosen */
-#define SWITCH_NS      2000u /* a longer yield has let another thread run */
-#define COMPUTE_NS     500000u   /* one that takes this long went to a process that computes */
-#define COMPUTE_NS_MAX 10000000u /* longer ones count as this */
-#define SHORT_PART     2u        /* one below this part of it is short by the tick counter, too */
-#define GAIN_NS        50000u    /* gain of a shorter yield: a sleep and a wake-up */
-#define DEBT_NS        8000000u  /* most time lost in long yields, less the gains of short ones */
-#define NO_YIELD_TIMES 16u /* then waits sleep without yielding for so many times the last one */
+#define MOVE_EVERY_NS   2000000u /* at most one move in this time */
+#define SPREAD_AFTER    2u    /* with a processor for each rank: they spin long before they yield */
+#define LEAVE_AFTER     4u    /* with threads: leave the home, too; chosen */
+#define CONFINED_YIELDS 64u   /* with no other's turn: waits spin again; between counts of turns */
+#define SWITCH_NS       2000u /* a longer yield has let another thread run */
+#define COMPUTE_NS      500000u   /* one that takes this long went to a process that computes */
+#define COMPUTE_NS_MAX  10000000u /* longer ones count as this */
+#define SHORT_PART      2u        /* one below this part of it is short by the tick counter, too */
+#define GAIN_NS         50000u    /* gain of a shorter yield: a sleep and a wake-up */
+#define DEBT_NS         8000000u  /* most time lost in long yields, less the gains of short ones */
+#define NO_YIELD_TIMES  16u /* then waits sleep without yielding for so many times the last one */
 
 void tmb_place_rank_read(struct tmb_place_rank *mine, bool kernel) {
   tmb_os_cpu_bits(mine->bits, sizeof mine->bits);
@@ -124,7 +125,7 @@ void tmb_place_begin(void) {
 
 /* The word that counts the turns of ranks on this processor; NULL: there is none. */
 TMB_HOT static uint64_t *turns_here(void) {
-  if (!tmb_job.turns || !tmb_job.wait.crowded) return NULL;
+  if (!tmb_job.turns) return NULL;
   return &tmb_job.turns[(uint32_t)tmb_os_cpu_current() % tmb_job.boot.places.near_count].count;
 }
 
@@ -151,6 +152,14 @@ static void learn_yield(struct tmb_thread *t, uint64_t end, uint64_t turns) {
   t->no_yield_ns = end + NO_YIELD_TIMES * lost;
 }
 
+/* A confined thread notes whether its yields still run other ranks. One that nobody has used is
+ * short, also where a rank on another processor counts in the same word. in turns: as above. */
+static void learn_confined(struct tmb_thread *t, uint64_t turns) {
+  t->yield_ran = turns && t->yield_ns >= SWITCH_NS / 2;
+  if (TMB_LIKELY(!t->confined)) return;
+  t->confined = t->yield_ran ? CONFINED_YIELDS : t->confined - 1;
+}
+
 /* A yield by the clock. A short one says for the next ones how many ticks of the counter are short:
  * to read the counter takes less than the clock, above all in a turn that begins with cold caches.
  */
@@ -163,7 +172,9 @@ TMB_HOT static bool yield_timed(struct tmb_thread *t) {
   tmb_os_yield();
   const uint64_t ticks = tmb_os_ticks_now() - before, end = tmb_os_now_ns();
   t->yield_ns = end - start;
-  learn_yield(t, end, turns ? tmb_load_rlx(turns) - first : 0);
+  const uint64_t others = turns ? tmb_load_rlx(turns) - first : 0;
+  learn_yield(t, end, others);
+  learn_confined(t, others);
   if (tmb_job.wait.crowded && !t->yield_debt_ns && t->yield_ns < COMPUTE_NS / SHORT_PART)
     t->short_ticks = ticks * (COMPUTE_NS / SHORT_PART) / TMB_MAX(t->yield_ns, UINT64_C(1));
   return true;
@@ -192,6 +203,10 @@ bool tmb_place_shared(void) {
   return took >= SWITCH_NS && took < COMPUTE_NS;
 }
 
+TMB_HOT bool tmb_place_confined(void) {
+  return tmb_thread()->confined;
+}
+
 /* More ranks than processors: of two ranks that keep waiting for each other by yields, the
  * higher one moves to another processor. */
 static void consider_move(bool yielded) {
@@ -216,7 +231,8 @@ static void consider_move(bool yielded) {
  * process has run: this rank and the one that it waits for share a processor. Each rank has one of
  * its own; move there. A rank that is at home already shares it with threads of the one that it
  * waits for, which the kernel lets be for 8 ms, even while another processor is idle: move to the
- * next one. A rank with several threads stays, see tmb_os_cpu_visit.
+ * next one. A rank with several threads stays, see tmb_os_cpu_visit. A rank that was bound to its
+ * only processor after the start cannot move: where others have their turns there, it is confined.
  */
 static void consider_spread(void) {
   struct tmb_thread *t = tmb_thread();
@@ -227,15 +243,33 @@ static void consider_spread(void) {
   const int cpu = tmb_os_cpu_current();
   (void)tmb_os_cpu_visit((int)tmb_job.wait.home);
   const bool moved = tmb_os_cpu_current() != cpu;
+  if (!moved && t->yield_ran && tmb_os_cpus_mask() == 1) t->confined = CONFINED_YIELDS;
   if (!moved && tmb_job.threads && t->yields_paid < LEAVE_AFTER) return;
   if (!moved && tmb_job.threads) (void)tmb_os_cpu_next();
   t->moved_ns = now;
   t->yields_paid = 0;
 }
 
+/* Ranks that outnumber their processors count all of their turns. Where none was had elsewhere
+ * since the last look, those that work share the processor of this rank. */
+static void consider_turns(void) {
+  struct tmb_thread *t = tmb_thread();
+  const uint32_t count = tmb_job.boot.places.near_count;
+  uint64_t elsewhere = 0;
+  if (++t->looks % CONFINED_YIELDS || !tmb_job.turns) return;
+  const uint32_t here = (uint32_t)tmb_os_cpu_current() % count;
+  for (uint32_t i = 0; i < count; i++)
+    if (i != here) elsewhere += tmb_load_rlx(&tmb_job.turns[i].count);
+  const bool all_here = elsewhere == t->turns_elsewhere && tmb_os_cpus_mask() == 1;
+  t->confined = all_here ? CONFINED_YIELDS : 0;
+  t->turns_elsewhere = elsewhere;
+}
+
 TMB_HOT void tmb_place_learn(bool yielded) {
-  if (tmb_job.wait.crowded)
+  if (tmb_job.wait.crowded) {
     consider_move(yielded);
-  else if (TMB_UNLIKELY(yielded && !tmb_job.wait.outnumber))
+    if (yielded && tmb_job.wait.spin_ns) consider_turns();
+  } else if (TMB_UNLIKELY(yielded && !tmb_job.wait.outnumber)) {
     consider_spread();
+  }
 }

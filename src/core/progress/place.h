@@ -87,6 +87,10 @@ bool tmb_place_is_busy(void);
  * waits, too. So this thread shares its processor, perhaps with the rank that it waits for. */
 bool tmb_place_shared(void);
 
+/* Whether this thread may use one processor only, on which other ranks have their turns: nobody can
+ * end a wait while it spins. Yields tell, also where it was bound after the start. */
+bool tmb_place_confined(void);
+
 /* A wait is over or has made progress. in yielded: its last step was a yield. */
 void tmb_place_learn(bool yielded);
 

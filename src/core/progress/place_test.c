@@ -279,6 +279,80 @@ TEST(test_moves) {
   tmb_job.threads = false;
 }
 
+/* A wait that ends by yields: others have so many turns in each, which takes so long. Returns for
+ * how long the next wait spins. */
+static uint64_t spin_beside(unsigned others, uint64_t ns) {
+  struct tmb_thread *t = tmb_thread();
+  turns = others;
+  turn_ns = ns;
+  for (unsigned i = 0; i < 2; i++) {
+    t->moved_ns = 0;
+    assert_true(tmb_place_yield());
+    tmb_place_learn(true);
+  }
+  turns = 0;
+  turn_ns = 0;
+  look_ns = 100;
+  const uint64_t ns_spun = spin_time();
+  look_ns = 0;
+  return ns_spun;
+}
+
+/* A rank that is bound to one processor after the start does not spin, where other ranks have their
+ * turns there: neither where it is alone, nor beside a process of somebody else, nor where it may
+ * use another processor. Where the others leave it spins again. */
+TEST(test_bound_late) {
+  static const uint64_t no_message = 0;
+  struct tmb_thread *t = tmb_thread();
+  for (int i = 0; i < 2; i++) {
+    tmb_job.near.inbox[i].next = &no_message;
+    tmb_job.near.inbox[i].lap = 1;
+  }
+  tmb_job.wait =
+      (struct tmb_wait_policy){.mode = GASNET_WAIT_SPINBLOCK, .yield_count = 4, .spin_ns = 20000};
+  tmb_job.boot.places.near_count = 2;
+  tmb_job.turns = counts;
+  t->no_yield_ns = t->yield_debt_ns = 0;
+  on_cpu = 0;
+  for (int cpus = 1; cpus < 3; cpus++) {
+    CPU_ZERO(&mask);
+    for (int c = 0; c < cpus; c++) CPU_SET(c, &mask);
+    assert_in_range(spin_beside(0, 0), 20000, 21000);
+    assert_in_range(spin_beside(0, 20000), 20000, 21000);
+    assert_in_range(spin_beside(1, 500), 20000, 21000);
+    assert_in_range(spin_beside(1, 20000), cpus == 1 ? 0 : 20000, cpus == 1 ? 500 : 21000);
+    assert_in_range(spin_beside(0, 20000), cpus == 1 ? 0 : 20000, cpus == 1 ? 500 : 21000);
+    for (int i = 0; i < 64; i++) assert_true(tmb_place_yield());
+    assert_in_range(spin_beside(0, 0), 20000, 21000);
+  }
+  tmb_job.turns = NULL;
+}
+
+/* Ranks outnumber processors: this one does not spin while all turns are had on its only one. */
+TEST(test_bound_many) {
+  struct tmb_thread *t = tmb_thread();
+  tmb_job.wait = (struct tmb_wait_policy){
+      .mode = GASNET_WAIT_SPINBLOCK, .yield_count = 4, .spin_ns = 20000, .crowded = true};
+  tmb_job.boot.places.near_count = 2;
+  tmb_job.turns = counts;
+  look_ns = 100;
+  on_cpu = 0;
+  t->looks = t->confined = 0;
+  t->turns_elsewhere = counts[1].count;
+  for (int cpus = 1; cpus < 3; cpus++) {
+    CPU_ZERO(&mask);
+    for (int c = 0; c < cpus; c++) CPU_SET(c, &mask);
+    for (int others = 0; others < 2; others++) {
+      counts[1].count += (uint64_t)others;
+      for (int i = 0; i < 64; i++) tmb_place_learn(true);
+      const uint64_t least = cpus == 1 && !others ? 0 : 20000;
+      assert_in_range(spin_time(), least, least + 1000);
+    }
+  }
+  look_ns = 0;
+  tmb_job.turns = NULL;
+}
+
 static uint32_t home(uint32_t host, uint32_t here, uint32_t index, uint32_t size) {
   const struct tmb_boot boot = {
       .size = size, .here = here, .here_index = index, .places = {.host = host}};

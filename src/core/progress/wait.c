@@ -15,7 +15,8 @@
  *
  * 1. Spin. The answer often comes within one transfer of a cache line, and a system call takes
  *    longer than that. Where ranks outnumber processors the phase is short: spinning takes the
- *    processor of a rank that has work. Where all ranks have one processor there is none.
+ *    processor of a rank that has work. Where all ranks have one processor there is none; nor is
+ *    there one once yields show that this rank shares the only processor it may use.
  * 2. Yield. The kernel runs other ranks of this processor. Yields that only give time to processes
  *    that compute are skipped for a while (place.c).
  * 3. Sleep, on a futex or in poll. A sleeping thread must be woken, and the race is: the peer
@@ -176,7 +177,7 @@ static uint64_t last_check(void *arg) {
  * to this barrier or collective, they need it; where all of them wait, nobody does. Threads that
  * wait for room take the processor from those that would make it. */
 static uint64_t spins_ns(const struct tmb_wait_policy *policy, const struct sleep_rule *rule) {
-  if (policy->mode != GASNET_WAIT_SPINBLOCK) return 0;
+  if (policy->mode != GASNET_WAIT_SPINBLOCK || TMB_UNLIKELY(tmb_place_confined())) return 0;
   if ((rule->room && tmb_job.threads) || TMB_UNLIKELY(tmb_place_is_busy()))
     return TMB_MIN(policy->spin_ns, (uint64_t)SHORT_NS);
   if (TMB_LIKELY(!tmb_load_rlx(&tmb_job.crowd_waits))) return policy->spin_ns;

@@ -51,6 +51,11 @@ double tmb_os_cpu_quota(void) {
   return least;
 }
 
+int tmb_os_cpus_mask(void) {
+  cpu_mask mask;
+  return read_mask(&mask);
+}
+
 int tmb_os_cpus_usable(void) {
   cpu_mask mask;
   int count = read_mask(&mask);
