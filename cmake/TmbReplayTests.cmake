@@ -15,8 +15,8 @@ target_link_libraries(replay.bugs PRIVATE tmb_warnings tombolo_shared)
 add_dependencies(replay.bugs tombolo_replay)
 
 file(STRINGS "${tmb_bugs}" tmb_bug_cases REGEX "^CASE\\(")
-foreach(case IN ITEMS ${tmb_bug_cases} chaos chaos_ends deviation full memory only overtaken
-    prepared refused stepped stepped_long)
+foreach(case IN ITEMS ${tmb_bug_cases} chaos chaos_ends deviation flood full memory only
+    overtaken prepared refused refused_calls stepped stepped_long)
   string(REGEX REPLACE "^CASE\\((.*)\\).*" "\\1" case "${case}")
   add_test(NAME multi.replay_${case} COMMAND python3
     "${PROJECT_SOURCE_DIR}/tests/replay/bugs.py" $<TARGET_FILE:tombolo_tool>

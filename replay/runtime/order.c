@@ -44,6 +44,8 @@ static _Thread_local bool draining; /* in release_due or release_all */
 static uint32_t running;            /* handlers that have begun and not ended, of one thread */
 static _Thread_local uint32_t own_running;
 static _Thread_local bool ran; /* a handler, since the last poll */
+/* The handler that runs is that of a reply which the library delivers just now. */
+static _Thread_local bool in_delivery;
 /* Number, from 1, of a handler whose thread does not come: any thread runs it. */
 static uint64_t alone;
 
@@ -392,13 +394,17 @@ static void let_come(void) {
   if (rpl.mode != RPL_REPLAYS || !rpl_log_next_of(&rpl_first)) release_all(rpl_chaos_on());
 }
 
-/* A handler of this thread has ended. */
+/* A handler of this thread has ended. Behind one of a reply nothing comes: a request's handler may
+ * wait for room for its own reply just now, and so would that of the next one, while no replies are
+ * delivered. */
 static void has_run(void) {
+  const bool of_reply = in_delivery;
   rpl_lock();
   if (own_running) running--, own_running--;
   rpl_unlock();
   ran = true;
-  let_come();
+  in_delivery = false;
+  if (!of_reply) let_come();
 }
 
 bool rpl_in_handler(void) {
@@ -425,6 +431,7 @@ int rpl_gate(gex_Rank_t from, int reply, const struct gexx_am_msg *msg, uint32_t
   const bool counted = releasing; /* by release */
   const int held = rpl.mode == RPL_REPLAYS ? gate_replay(&a) : gate_free(&a);
   if (!held && !counted) running++, own_running++;
+  if (!held) in_delivery = reply && !counted;
   rpl_unlock();
   return held;
 }
@@ -529,8 +536,8 @@ static void has_begun(struct rpl_thread *t) {
     rpl_moved();
   if (prepares(t->call))
     run_handlers(); /* none runs behind it: this thread's descriptor is in use until the commit */
-  else
-    release_due(); /* the call may wait for one of these */
+  else if (t->call != RPL_CALL_gexx_am_commit) /* whose wait runs them */
+    release_due();                             /* the call may wait for one of these */
   const struct rpl_event *const e = rpl_log_next();
   if (!e || e->run != t->run || !e->site || (e->kind & RPL_BETWEEN)) return;
   struct rpl_place place;
@@ -644,6 +651,15 @@ const struct rpl_event *rpl_due(enum rpl_kind kind) {
   if (!e || !turn_of(rpl_own, e)) return NULL;
   if (e->kind != kind) return NULL;
   return e;
+}
+
+bool rpl_is_here(enum rpl_kind kind) {
+  const struct rpl_event *const end = rpl_own->log.events + rpl_own->log.head->events;
+  const struct rpl_event *e = rpl_log_next();
+  while (e && e < end && compare(rpl_own, e) <= 0 && e->kind != kind &&
+         (is_handler(e) || e->kind == RPL_THREAD || e->kind == RPL_NUMBER))
+    e++;
+  return e && e < end && compare(rpl_own, e) <= 0 && e->kind == kind;
 }
 
 bool rpl_comes(enum rpl_kind kind, uint32_t from) {

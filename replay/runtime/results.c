@@ -17,6 +17,27 @@ int gexx_event_test(gex_Event_t event) {
   RPL_RESULT_OF(gexx_event_test, GASNET_ERR_NOT_READY, (event));
 }
 
+/* ---- calls that may be refused: that they are not is noted */
+
+bool rpl_refused(gex_Flags_t *flags) {
+  if (!(*flags & GEX_FLAG_IMMEDIATE)) return false;
+  if (rpl.mode != RPL_REPLAYS) return rpl_chaos_late();
+  if (!rpl_is_here(RPL_RESULT)) return rpl_log_knows();
+  *flags &= ~(gex_Flags_t)GEX_FLAG_IMMEDIATE;
+  return false;
+}
+
+void rpl_answered(gex_Flags_t flags, bool is_done) {
+  if (!is_done || !(flags & GEX_FLAG_IMMEDIATE)) return;
+  if (rpl.mode == RPL_RECORDS) rpl_note(RPL_RESULT, 0);
+  if (rpl.mode == RPL_REPLAYS && rpl_due(RPL_RESULT)) rpl_take();
+}
+
+gex_Flags_t rpl_reply_flags(gex_Flags_t flags) {
+  const bool ordered = rpl.mode == RPL_RECORDS || rpl.mode == RPL_REPLAYS;
+  return ordered ? flags & ~(gex_Flags_t)GEX_FLAG_IMMEDIATE : flags;
+}
+
 /* ---- implicit handles: a test is true where nothing was started, also under chaos */
 
 static int test_nbi(gex_EC_t event_mask, gex_Flags_t flags) {

@@ -205,6 +205,8 @@ void rpl_note_value(uint64_t value);
 /* Replay: the next event, if it is of this kind and its turn has come, and NULL otherwise. Handlers
  * before it run first. Reports a deviation if another event's turn has come. */
 const struct rpl_event *rpl_due(enum rpl_kind kind);
+/* Replay: whether there is an event of this kind at this position, behind those of handlers. */
+bool rpl_is_here(enum rpl_kind kind);
 /* Replay: whether an event of a rank that has come is the next one, or behind the end; takes it. */
 bool rpl_comes(enum rpl_kind kind, uint32_t from);
 /* Take the event that rpl_due has returned. */
@@ -260,6 +262,17 @@ static inline void rpl_end(const bool *outer) {
  rpl_take();                                                                \
  return rc
 #define RPL_RESULT_OF(name, not_yet, args) RPL_RESULT_IF(true, name, rpl_real.name, not_yet, args)
+
+/* ---- results.c: calls that may be refused (GEX_FLAG_IMMEDIATE) */
+
+/* Whether a call is refused here, at its position, and the library is not asked: in a replay, where
+ * it was in the recording, and by chaos. in,out flags: of the call; one that was not refused in the
+ * recording is done to its end. */
+bool rpl_refused(gex_Flags_t *flags);
+/* The library has done such a call, or refused it. in flags: before rpl_refused. */
+void rpl_answered(gex_Flags_t flags, bool is_done);
+/* The flags of a reply: those of handlers have no position, so they are not refused. */
+gex_Flags_t rpl_reply_flags(gex_Flags_t flags);
 
 /* ---- still.c */
 

@@ -63,19 +63,41 @@ int gexx_Sem_TryN(gexx_Sem_t sem, uint64_t n) {
 
 /* ---- values */
 
-#define PUT_SIGNAL(RESULT, NAME, CATEGORY)                                                   \
+/* The rest of a call that may be refused. */
+#define ANSWERED(RESULT, NAME, REFUSED)          \
+ {                                               \
+  struct gexx_signal_op own = *op;               \
+  if (rpl_refused(&own.flags)) return (REFUSED); \
+  const RESULT answer = rpl_real.NAME(&own);     \
+  rpl_answered(op->flags, answer != (REFUSED));  \
+  return answer;                                 \
+ }
+
+/* Defines a put with a signal; one that may be refused is not counted. */
+#define PUT_SIGNAL(RESULT, NAME, CATEGORY, REFUSED)                                          \
  RESULT NAME(const struct gexx_signal_op *op) {                                              \
   RPL_ENTER(NAME);                                                                           \
   if (outer) rpl_own->nbi |= (CATEGORY);                                                     \
-  if (!outer || op->flags & GEX_FLAG_IMMEDIATE) return rpl_real.NAME(op);                    \
+  if (!outer) return rpl_real.NAME(op);                                                      \
+  if (op->flags & GEX_FLAG_IMMEDIATE) ANSWERED(RESULT, NAME, REFUSED);                       \
   struct rpl_bucket *const b = rpl_write_begin(rpl_jobrank(op->tm, op->rank), op->sig_addr); \
   const RESULT result = rpl_real.NAME(op);                                                   \
   rpl_write_end(b);                                                                          \
   return result;                                                                             \
  }
-PUT_SIGNAL(int, gexx_put_signal, 0)
-PUT_SIGNAL(int, gexx_put_signal_nbi, GEX_EC_PUT)
-PUT_SIGNAL(gex_Event_t, gexx_put_signal_nb, 0)
+PUT_SIGNAL(int, gexx_put_signal, 0, 1)
+PUT_SIGNAL(int, gexx_put_signal_nbi, GEX_EC_PUT, 1)
+PUT_SIGNAL(gex_Event_t, gexx_put_signal_nb, 0, GEX_EVENT_NO_OP)
+
+#define GET_SIGNAL(RESULT, NAME, CATEGORY, REFUSED) \
+ RESULT NAME(const struct gexx_signal_op *op) {     \
+  RPL_ENTER(NAME);                                  \
+  if (outer) rpl_own->nbi |= (CATEGORY);            \
+  if (!outer) return rpl_real.NAME(op);             \
+  ANSWERED(RESULT, NAME, REFUSED);                  \
+ }
+GET_SIGNAL(int, gexx_get_signal_nbi, GEX_EC_GET, 1)
+GET_SIGNAL(gex_Event_t, gexx_get_signal_nb, 0, GEX_EVENT_NO_OP)
 
 /* The value that a wait has returned: noted; in a replay the recorded value. */
 static uint64_t seen(bool outer, uint64_t value) {

@@ -198,32 +198,27 @@ static int get_value(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t
   return g.rc;
 }
 
-gex_Event_t gexx_rma_get_nb(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
-                            gex_Flags_t flags) {
-  RPL_ENTER(gexx_rma_get_nb);
-  if (!outer || !is_value(nbytes, flags))
-    return rpl_real.gexx_rma_get_nb(tm, dest, rank, src, nbytes, flags);
-  (void)get_value(tm, dest, rank, src, nbytes);
-  return GEX_EVENT_INVALID;
-}
+/* Defines a get. REFUSED: the result of a call that is refused; COMPLETE: that of one that is
+ * done. */
+#define GET(RESULT, NAME, CATEGORY, REFUSED, COMPLETE)                           \
+ RESULT NAME(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes, \
+             gex_Flags_t flags) {                                                \
+  RPL_ENTER(NAME);                                                               \
+  const gex_Flags_t asked = flags;                                               \
+  if (outer && rpl_refused(&flags)) return (REFUSED);                            \
+  if (outer) rpl_own->nbi |= (CATEGORY);                                         \
+  if (outer && is_value(nbytes, asked)) {                                        \
+   const int rc = get_value(tm, dest, rank, src, nbytes);                        \
+   return (COMPLETE);                                                            \
+  }                                                                              \
+  const RESULT result = rpl_real.NAME(tm, dest, rank, src, nbytes, flags);       \
+  if (outer) rpl_answered(asked, result != (REFUSED));                           \
+  return result;                                                                 \
+ }
 
-int gexx_rma_get_nbi(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
-                     gex_Flags_t flags) {
-  RPL_ENTER(gexx_rma_get_nbi);
-  if (outer) rpl_own->nbi |= GEX_EC_GET;
-  if (!outer || !is_value(nbytes, flags))
-    return rpl_real.gexx_rma_get_nbi(tm, dest, rank, src, nbytes, flags);
-  (void)get_value(tm, dest, rank, src, nbytes);
-  return 0;
-}
-
-int gexx_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
-                 gex_Flags_t flags) {
-  RPL_ENTER(gexx_rma_get);
-  if (!outer || nbytes > 8 || flags)
-    return rpl_real.gexx_rma_get(tm, dest, rank, src, nbytes, flags);
-  return get_value(tm, dest, rank, src, nbytes);
-}
+GET(gex_Event_t, gexx_rma_get_nb, 0, GEX_EVENT_NO_OP, ((void)rc, GEX_EVENT_INVALID))
+GET(int, gexx_rma_get_nbi, GEX_EC_GET, 1, ((void)rc, 0))
+GET(int, gexx_rma_get, 0, 1, rc)
 
 static uint64_t read_val(void *arg) {
   const struct get *const g = arg;
@@ -242,25 +237,28 @@ gex_RMA_Value_t gexx_rma_get_val(gex_TM_t tm, gex_Rank_t rank, void *src, size_t
 
 /* Defines a put, whose parameters have the names of the API. It is complete where the memory is
  * mapped. */
-#define PUT(RESULT, NAME, CATEGORY, PARAMS, ARGS)                            \
- RESULT NAME PARAMS {                                                        \
-  RPL_ENTER(NAME);                                                           \
-  if (outer) rpl_own->nbi |= (CATEGORY);                                     \
-  if (!outer || nbytes > SHORT || flags) return rpl_real.NAME ARGS;          \
-  struct rpl_bucket *const b = rpl_write_begin(rpl_jobrank(tm, rank), dest); \
-  const RESULT result = rpl_real.NAME ARGS;                                  \
-  rpl_write_end(b);                                                          \
-  return result;                                                             \
+#define PUT(RESULT, NAME, CATEGORY, REFUSED, PARAMS, ARGS)                                    \
+ RESULT NAME PARAMS {                                                                         \
+  RPL_ENTER(NAME);                                                                            \
+  const gex_Flags_t asked = flags;                                                            \
+  if (outer && rpl_refused(&flags)) return (REFUSED);                                         \
+  if (outer) rpl_own->nbi |= (CATEGORY);                                                      \
+  const bool counted = outer && nbytes <= SHORT && !asked;                                    \
+  struct rpl_bucket *const b = counted ? rpl_write_begin(rpl_jobrank(tm, rank), dest) : NULL; \
+  const RESULT result = rpl_real.NAME ARGS;                                                   \
+  if (counted) rpl_write_end(b);                                                              \
+  if (outer) rpl_answered(asked, result != (REFUSED));                                        \
+  return result;                                                                              \
  }
 
-PUT(int, gexx_rma_put, 0,
+PUT(int, gexx_rma_put, 0, 1,
     (gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes, gex_Flags_t flags),
     (tm, rank, dest, src, nbytes, flags))
-PUT(int, gexx_rma_put_nbi, GEX_EC_PUT,
+PUT(int, gexx_rma_put_nbi, GEX_EC_PUT, 1,
     (gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt,
      gex_Flags_t flags),
     (tm, rank, dest, src, nbytes, lc_opt, flags))
-PUT(gex_Event_t, gexx_rma_put_nb, 0,
+PUT(gex_Event_t, gexx_rma_put_nb, 0, GEX_EVENT_NO_OP,
     (gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt,
      gex_Flags_t flags),
     (tm, rank, dest, src, nbytes, lc_opt, flags))
@@ -268,9 +266,9 @@ PUT(gex_Event_t, gexx_rma_put_nb, 0,
 #define VAL_PARAMS \
  (gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags)
 #define VAL_ARGS (tm, rank, dest, value, nbytes, flags)
-PUT(int, gexx_rma_put_val, 0, VAL_PARAMS, VAL_ARGS)
-PUT(int, gexx_rma_put_nbi_val, GEX_EC_PUT, VAL_PARAMS, VAL_ARGS)
-PUT(gex_Event_t, gexx_rma_put_nb_val, 0, VAL_PARAMS, VAL_ARGS)
+PUT(int, gexx_rma_put_val, 0, 1, VAL_PARAMS, VAL_ARGS)
+PUT(int, gexx_rma_put_nbi_val, GEX_EC_PUT, 1, VAL_PARAMS, VAL_ARGS)
+PUT(gex_Event_t, gexx_rma_put_nb_val, 0, GEX_EVENT_NO_OP, VAL_PARAMS, VAL_ARGS)
 
 /* ---- atomic operations */
 

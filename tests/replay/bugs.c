@@ -37,6 +37,8 @@ static long *base[3]; /* of the segments */
 #define H_ITEM  205
 #define H_MANY  206
 #define H_BACK  207
+#define H_LONG  208
+#define H_FULL  209
 
 static volatile long value, count;
 static char order[256];
@@ -87,6 +89,18 @@ static void on_back(gex_Token_t t, gex_AM_Arg_t n) {
 static void on_many(gex_Token_t t, gex_AM_Arg_t n, A15) {
   (void)t, (void)(a1 + a2 + a3 + a4 + a5 + a6 + a7 + a8 + a9 + a10 + a11 + a12 + a13 + a14 + a15);
   append((uint32_t)n);
+}
+
+/* A request is answered by the largest reply, which waits for a buffer. */
+static void on_long(gex_Token_t t, gex_AM_Arg_t n) {
+  append((uint32_t)n);
+  gex_AM_SrcDesc_t sd = gex_AM_PrepareReplyMedium(t, NULL, 65536, 65536, NULL, 0, 1);
+  memset(gex_AM_SrcDescAddr(sd), n, 65536);
+  gex_AM_CommitReplyMedium(sd, H_FULL, 65536, n);
+}
+static void on_full(gex_Token_t t, void *buf, size_t nbytes, gex_AM_Arg_t n) {
+  (void)t;
+  append(((const unsigned char *)buf)[nbytes - 1] == (unsigned char)n ? (uint32_t)n : UINT32_MAX);
 }
 
 static void barrier(void) {
@@ -364,6 +378,57 @@ SCRIPTED(overtaken) {
   printf("rank %u: order %x\n", me, came);
 }
 
+/* No bug: calls that may be refused are repeated until they are done. Each rank prints how often.
+ */
+static gex_AM_SrcDesc_t prepare_now(gex_Rank_t to, int *refused) {
+  gex_AM_SrcDesc_t sd = GEX_AM_SRCDESC_NO_OP;
+  while ((sd = gex_AM_PrepareRequestMedium(tm, to, NULL, 64, 64, NULL, GEX_FLAG_IMMEDIATE, 0)) ==
+         GEX_AM_SRCDESC_NO_OP) {
+    ++*refused;
+    (void)gasnet_AMPoll();
+  }
+  return sd;
+}
+SCRIPTED(refused_calls) {
+  enum { ITEMS = 200 };
+  const gex_Rank_t next = (me + 1) % 3;
+  int refused[4] = {0};
+  const long one = 1;
+  for (int i = 0; i < ITEMS; i++) {
+    if (i % 50 == 0) delay(100);
+    while (gex_AM_RequestShort(tm, next, H_ITEM, GEX_FLAG_IMMEDIATE, i)) {
+      refused[0]++;
+      (void)gasnet_AMPoll();
+    }
+    if (i % 10) continue;
+    gex_AM_SrcDesc_t sd = prepare_now(next, &refused[1]);
+    memset(gex_AM_SrcDescAddr(sd), i, 64);
+    while (gex_AM_CommitRequestMedium_v2(sd, H_ASK, 64, GEX_FLAG_IMMEDIATE)) refused[2]++;
+    while (gex_RMA_PutNBI(tm, next, base[next] + me, &one, sizeof one, GEX_EVENT_NOW,
+                          GEX_FLAG_IMMEDIATE)) {
+      refused[3]++;
+      (void)gasnet_AMPoll();
+    }
+  }
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+  GASNET_BLOCKUNTIL(count == 2 * ITEMS + ITEMS / 10);
+  printf("rank %u: refused %d %d %d %d, order %x\n", me, refused[0], refused[1], refused[2],
+         refused[3], came);
+}
+
+/* No bug: each rank asks the others for more long replies than there are buffers. */
+SCRIPTED(flood) {
+  enum { ITEMS = 60 };
+  delay(300);
+  for (int i = 0; i < ITEMS; i++) {
+    gex_AM_RequestShort(tm, (me + 1) % 3, H_LONG, 0, i);
+    gex_AM_RequestShort(tm, (me + 2) % 3, H_LONG, 0, i);
+    if (i % 20 == 0) delay(50);
+  }
+  GASNET_BLOCKUNTIL(count == 4 * ITEMS);
+  printf("rank %u: order %x\n", me, came);
+}
+
 /* No bug: a handler that prepares a reply runs where a request waits for its buffer. */
 SCRIPTED(prepared) {
   enum { ROUNDS = 40, ASK_BYTES = 30000 };
@@ -537,6 +602,8 @@ int main(int argc, char **argv) {
       {H_TELL, (gex_AM_Fn_t)on_tell, GEX_FLAG_AM_REPLY | GEX_FLAG_AM_SHORT, 0, NULL, NULL},
       {H_ITEM, (gex_AM_Fn_t)on_item, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 1, NULL, NULL},
       {H_MANY, (gex_AM_Fn_t)on_many, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 16, NULL, NULL},
+      {H_LONG, (gex_AM_Fn_t)on_long, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 1, NULL, NULL},
+      {H_FULL, (gex_AM_Fn_t)on_full, GEX_FLAG_AM_REPLY | GEX_FLAG_AM_MEDIUM, 1, NULL, NULL},
       {H_BACK, (gex_AM_Fn_t)on_back, GEX_FLAG_AM_REPLY | GEX_FLAG_AM_SHORT, 1, NULL, NULL}};
   gex_Client_Init(&client, &ep, &tm, "bugs", &argc, &argv, 0);
   gex_Segment_Attach(&segment, tm, 65536);

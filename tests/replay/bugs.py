@@ -9,8 +9,10 @@
 # CASE `chaos_ends`: of a hang; and what an ended search leaves.
 # CASE `memory`: loads of memory see it sooner or later than in the recording.
 # CASE `prepared`: a run with prepared messages is replayed.
+# CASE `flood`: handlers that wait for room.
 # CASE `overtaken`: messages between hosts overtake each other.
 # CASE `full`: a file system without room for the recording.
+# CASE `refused_calls`: calls that are repeated until they are done are refused as often again.
 # CASE `refused`: options that contradict, and folders without a recording.
 import os
 import re
@@ -296,17 +298,33 @@ def prepared(tombolo, program, case, folder):
 
 def overtaken(tombolo, program, case, folder):
     """Messages between hosts have the order of the recording, whichever that was."""
-    os.environ.update(TOMBOLO_PLACES="cyclic:3", TOMBOLO_CONDUIT="loop",
-                      TOMBOLO_TEST_NET_HOOK="fault:again=20,reorder=50,us=300")
+    os.environ.update(FAR)
+    return differs(tombolo, program, case, folder)
+
+
+FAR = {"TOMBOLO_PLACES": "cyclic:3", "TOMBOLO_CONDUIT": "loop",
+       "TOMBOLO_TEST_NET_HOOK": "fault:again=20,reorder=50,us=300"}
+
+
+def differs(tombolo, program, case, folder):
+    """Each recording of a program without a bug is another one, and is replayed."""
     seen = set()
     for _ in range(3):
         bad, out = recorded(tombolo, program, case, folder)
-        seen.add(sorted_lines := "".join(sorted(out.splitlines(True))))
+        seen.add(lines := "".join(sorted(out.splitlines(True))))
         for _ in range(5):
             code, again, err = run(tombolo, "--replay", folder, program, case)
-            if bad or code or "".join(sorted(again.splitlines(True))) != sorted_lines or err:
-                return bad or f"code {code}: {again}, not {sorted_lines}: {err}"
-    return None if len(seen) > 1 else "messages have the same order in each recording"
+            if bad or code or "".join(sorted(again.splitlines(True))) != lines or err:
+                return bad or f"code {code}: {again}, not {lines}: {err}"
+    return None if len(seen) > 1 else f"each recording is the same: {seen}"
+
+
+def refused_calls(tombolo, program, case, folder):
+    """On one host, with small rings, and between hosts."""
+    os.environ["TOMBOLO_TEST_RING_SLOTS"] = "64"
+    fault = differs(tombolo, program, case, folder)
+    os.environ.update(FAR)
+    return fault or differs(tombolo, program, case, folder)
 
 
 def full(tombolo, program, _case, folder):
@@ -327,9 +345,10 @@ def full(tombolo, program, _case, folder):
 
 def main():
     tombolo, program, case = sys.argv[1:4]
-    checks = {"chaos": chaos, "chaos_ends": chaos_ends, "deviation": deviation, "full": full,
-              "memory": memory, "only": only, "overtaken": overtaken, "prepared": prepared,
-              "refused": refused, "stepped": stepped, "stepped_long": stepped}
+    checks = {"chaos": chaos, "chaos_ends": chaos_ends, "deviation": deviation, "flood": differs,
+              "full": full, "memory": memory, "only": only, "overtaken": overtaken,
+              "prepared": prepared, "refused": refused, "refused_calls": refused_calls,
+              "stepped": stepped, "stepped_long": stepped}
     with tempfile.TemporaryDirectory() as folder:
         fault = checks.get(case, reproduces)(tombolo, program, case, folder)
     if fault:
