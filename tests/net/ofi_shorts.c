@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rank 0 sends many short things to rank 1: `ofi_shorts COUNT puts|messages|mixed|silent`. Puts go
- * to words of their own, messages carry their index. With `mixed` they alternate, and some are too
- * long to share a message with others. With `silent` rank 0 makes no call after the last put until
- * rank 1 has seen it. How much that takes at the network is counted by who starts it (ofi_test.py).
+ * to words of their own, messages carry their index. With `mixed` they alternate, some are too long
+ * to share a message with others, and polls let what waits leave. With `silent` rank 0 makes no
+ * call after the last put until rank 1 has seen it. How much that takes at the network is counted by who starts it (ofi_test.py).
  */
 #include "ofi_pair.h"
 
@@ -66,6 +66,7 @@ static void await_last(uint64_t count) {
 static void start(uint64_t count, bool puts, bool sends, bool mixed) {
   for (uint64_t i = 0; i < count; i++) {
     if (puts) put(i);
+    for (uint64_t polls = mixed ? i % 6 : 0; polls; polls--) gasnet_AMPoll();
     if (sends) send(i, mixed && i % 2);
   }
 }

@@ -145,13 +145,18 @@ void ofi_access_result(struct tmb_net *net, uint32_t peer, const struct ofi_rmw 
 }
 
 void ofi_access_written(struct tmb_net *net, uint32_t peer, const struct ofi_write *write) {
-  struct ofi_access *a = write->access < OFI_ACCESSES ? &net->access.all[write->access] : NULL;
-  if (!a || a->serial != write->serial) return;
-  while (a && a->parts && a->signalled && a->gathered && a->op.peer == peer) {
-    const uint32_t before = a->chain;
+  const struct ofi_peer *const p = net->peers.of[peer];
+  if (write->access >= OFI_ACCESSES || net->access.all[write->access].serial != write->serial)
+    return;
+  for (uint32_t next = write->access + 1; next;) {
+    struct ofi_access *const a = &net->access.all[next - 1];
+    if (!a->parts || !a->signalled || !a->gathered || a->op.peer != peer) {
+      if (!p->broken && !p->lost_ns) ofi_fatal(net, "a put has two answers", FI_EINVAL);
+      return;
+    }
+    next = a->chain;
     a->signalled = false;
     part_over(net, a);
-    a = before ? &net->access.all[before - 1] : NULL;
   }
 }
 

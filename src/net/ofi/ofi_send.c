@@ -143,7 +143,10 @@ static TMB_NOINLINE int batch_send(struct tmb_net *net, uint32_t to, struct ofi_
       p->broken ? -FI_ECONNABORTED
       : inject  ? net->calls->inject(net->rail[0].ep, b->data, batch->end, net->rail[0].addr[to])
                 : net->calls->send(net->rail[0].ep, &message);
-  if (sent(net, to, p, &head, rc)) return TMB_AGAIN;
+  if (sent(net, to, p, &head, rc)) {
+    if (batch->put) last_put(batch)->answers = 0; /* others may follow */
+    return TMB_AGAIN;
+  }
   if (rc || inject)
     ofi_buffer_put(b);
   else
