@@ -78,7 +78,7 @@ tmb_add_net_suite(stream net --hosts 2 --ranks 3 --part 5/40 --time-factor 3
 # The conduit ofi on hosts that are pretended: no root is needed.
 if(TARGET tombolo_net_ofi)
   set(tmb_ofi --pretend --conduit ofi)
-  foreach(name signals flood stripes shorts)
+  foreach(name signals flood stripes shorts absent)
     add_executable(net_ofi_${name} "${tmb_net_dir}/ofi_${name}.c")
     target_link_libraries(net_ofi_${name} PRIVATE tmb_warnings tmb_client Threads::Threads m)
     target_compile_definitions(net_ofi_${name} PRIVATE GASNET_SEQ=1)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rank 0 sends many short things to rank 1: `ofi_shorts COUNT puts|messages|mixed|silent`. Puts go
- * to words of their own, messages carry their index. With `mixed` they alternate, some are too long
- * to share a message with others, and polls let what waits leave. With `silent` rank 0 makes no
- * call after the last put until rank 1 has seen it. How much that takes at the network is counted by who starts it (ofi_test.py).
+/* Rank 0 sends many short things to rank 1: `ofi_shorts COUNT
+ * puts|messages|kilobytes|mixed|silent`. Puts go to words of their own, messages carry their index,
+ * kilobytes are puts of 1 KiB. With `mixed` puts and messages alternate, and some are too long to
+ * share a message with others, and polls let what waits leave. With `silent` rank 0
+ * makes no call after the last put until rank 1 has seen it. How much that takes at the network is
+ * counted by who starts it (ofi_test.py).
  */
 #include "ofi_pair.h"
 
@@ -15,6 +17,7 @@
 enum { H_SHORT = GEX_AM_INDEX_BASE, H_LONGER, SEEN_AT = 0, WORDS_AT = 64, LIMIT_S = 60 };
 
 static volatile uint64_t arrived, wrong;
+static uint64_t step = 1; /* words of a put */
 
 static void on_message(gex_Token_t token, gex_AM_Arg_t index) {
   (void)token;
@@ -29,12 +32,13 @@ static void on_longer(gex_Token_t token, void *data, size_t bytes, gex_AM_Arg_t 
 }
 
 static void put(uint64_t i) {
-  const uint64_t value = i + 1;
-  (void)gex_RMA_PutNBI(tm, 1, owner + WORDS_AT + 8 * i, &value, 8, GEX_EVENT_NOW, 0);
+  static uint64_t value[128];
+  value[0] = value[step - 1] = i + 1;
+  (void)gex_RMA_PutNBI(tm, 1, owner + WORDS_AT + 8 * step * i, value, 8 * step, GEX_EVENT_NOW, 0);
 }
 
 static void send(uint64_t i, bool longer) {
-  static char text[2048];
+  static char text[40000];
   memset(text, (int)(i & 0xff), sizeof text);
   if (longer)
     gex_AM_RequestMedium1(tm, 1, H_LONGER, text, i % 3 ? 300 : sizeof text, GEX_EVENT_NOW, 0,
@@ -76,7 +80,8 @@ static void check(uint64_t count, bool puts, bool sends) {
   for (const time_t since = time(NULL); sends && arrived < count; check_time(since))
     gasnet_AMPoll();
   const uint64_t *const words = (const uint64_t *)(const void *)(mine + WORDS_AT);
-  for (uint64_t i = 0; puts && i < count; i++) wrong += words[i] != i + 1;
+  for (uint64_t i = 0; puts && i < count; i++)
+    wrong += words[step * i] != i + 1 || words[step * i + step - 1] != i + 1;
 }
 
 int main(int argc, char **argv) {
@@ -90,7 +95,8 @@ int main(int argc, char **argv) {
        "longer"}};
   gex_EP_RegisterHandlers(ep, table, 2);
   const gex_Rank_t rank = gex_TM_QueryRank(tm);
-  pair_attach(WORDS_AT + 8 * count, WORDS_AT + 8 * count, !rank);
+  if (strcmp(form, "kilobytes") == 0) step = 128;
+  pair_attach(WORDS_AT + 8 * step * count, WORDS_AT + 8 * step * count, !rank);
   gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
   if (rank == 0) start(count, puts, sends, mixed);
   if (rank == 0 && silent) keep_silent();

@@ -319,7 +319,7 @@ class Ofi(unittest.TestCase):
         self.assertTrue(code == 0 and text.count("has no FI_HMEM") == 1, text)
 
     def test_short_messages_and_puts_leave_together(self):
-        for form in ("puts", "messages", "mixed"):
+        for form in ("puts", "messages", "kilobytes", "mixed"):
             for gather in (0, 2):
                 with self.subTest(form=form, gather=gather):
                     few, many = (handed_over(count, form, program="net/ofi_shorts",
@@ -330,6 +330,14 @@ class Ofi(unittest.TestCase):
                         self.assertGreaterEqual(more, 1000, (few, many))
                     elif form != "mixed":
                         self.assertLess(more, 125, (few, many))
+
+    def test_a_put_returns_when_its_source_is_read(self):
+        for settings in ({}, {"TOMBOLO_TEST_OFI_MR_LOCAL": "1"}):
+            for size in (8, 300, 10000, 65536):
+                with self.subTest(settings=settings, size=size):
+                    code, text = run({"TOMBOLO_PROGRESS_SHARE": "0", **settings},
+                                     "net/ofi_absent", arguments=(size,))
+                    self.assertEqual(code, 0, text)
 
     def test_what_waits_leaves_while_its_sender_computes(self):
         for gather in ("1", "2"):
@@ -343,7 +351,7 @@ class Ofi(unittest.TestCase):
                      {"TOMBOLO_TEST_OFI_CREDITS": "1", "TOMBOLO_TEST_OFI_RECEIVES": "2",
                       "TOMBOLO_TEST_OFI_SENDS": "4", "TOMBOLO_TEST_OFI_FAULT": "send=30"},
                      {"TOMBOLO_TEST_OFI_INJECT": "0", "TOMBOLO_TEST_OFI_MR_LOCAL": "1"}):
-            for form in ("puts", "messages", "mixed"):
+            for form in ("puts", "messages", "kilobytes", "mixed"):
                 with self.subTest(more=more, form=form):
                     code, text = run({"TOMBOLO_TEST_OFI_GATHER": "2", **more}, "net/ofi_shorts",
                                      arguments=(2000, form))

@@ -227,7 +227,6 @@ static void net_close(struct tmb_net *net) {
   if (!ofi_rail_stop(net)) return; /* the provider may still use all of it */
   for (int i = 0; i < TMB_NET_HELD; i++) free_copies(net->in.held[i].first);
   free_copies(net->in.unanswered);
-  free_copies(net->in.parts.first);
   ofi_memory_close(net);
   struct ofi_pool *const pools[] = {&net->bufs.receives, &net->bufs.small, &net->bufs.large,
                                     &net->silent.questions};
@@ -281,7 +280,6 @@ static struct tmb_net *make(const struct tmb_net_env *env) {
   net->client.nudge = -1;
   net->rails = 1;
   for (int i = 0; i < TMB_NET_HELD; i++) net->in.held[i].last = &net->in.held[i].first;
-  net->in.parts.last = &net->in.parts.first;
   net->token = token_of(env);
   net->peers.of = calloc(env->size, sizeof(struct ofi_peer *));
   net->gathered = calloc(env->size, sizeof *net->gathered);

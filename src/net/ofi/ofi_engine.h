@@ -20,15 +20,14 @@
 #include <string.h>
 
 /* Chosen, not measured. */
-#define OFI_ALIGN       16u   /* bytes, of a payload in a message */
-#define OFI_RAILS       4u    /* domains that long transfers share, at most */
-#define OFI_UNIT        1024u /* bytes of a message that count as one unit of credit */
-#define OFI_EVENTS      16    /* completions that are read at a time */
-#define OFI_NAME_MAX    232   /* longest address of an endpoint that is supported */
-#define OFI_SMALL_BYTES 1024u /* of a small send buffer */
-#define OFI_BATCH_BYTES 4096u /* of messages that leave as one */
-#define OFI_BATCHED_MAX 512u  /* bytes of one of them */
-#define OFI_PUT_BYTES   256u  /* of a put that is one of them */
+#define OFI_ALIGN       16u    /* bytes, of a payload in a message */
+#define OFI_RAILS       4u     /* domains that long transfers share, at most */
+#define OFI_UNIT        1024u  /* bytes of a message that count as one unit of credit */
+#define OFI_EVENTS      16     /* completions that are read at a time */
+#define OFI_NAME_MAX    232    /* longest address of an endpoint that is supported */
+#define OFI_SMALL_BYTES 1024u  /* of a small send buffer */
+#define OFI_BATCH_BYTES 65536u /* of messages that leave as one; at most a message's */
+#define OFI_BATCHED_MAX 32512u /* payload of one of them: two fit */
 #define OFI_MESSAGE_MAX \
  (sizeof(struct ofi_head) + 4 * TMB_AM_ARGS_MAX + OFI_ALIGN + TMB_AM_MEDIUM_BYTES_MAX)
 
@@ -113,9 +112,11 @@ struct ofi_op {
 /* A message that is being sent or received. */
 struct ofi_buffer {
   struct ofi_op op;
-  struct ofi_pool *pool; /* NULL: from malloc */
-  char *data;            /* aligned to 64 */
-  uint32_t bytes;        /* received */
+  struct ofi_pool *pool;    /* NULL: from malloc */
+  struct ofi_buffer *batch; /* NULL, or in whose memory it is, as a part */
+  char *data;               /* aligned to 64, a part to OFI_ALIGN */
+  uint32_t bytes;           /* received */
+  uint32_t users;           /* of a batch: parts being delivered, and 1 while others are left */
 };
 
 /* Buffers of one size; a piece of memory of their own. */
@@ -164,6 +165,7 @@ struct ofi_batch {
   uint32_t close;            /* messages in a row that followed soon after the one before */
   uint64_t last_ns;          /* when the last one was written or handed over */
   uint64_t tick;             /* of the client, when the last one was written */
+  bool again;                /* the next one is tried again: time passed because it had no room */
   bool listed;               /* in net->peers.batches */
   uint32_t next;             /* peer + 1 there; 0: the last */
 };
@@ -237,7 +239,8 @@ struct ofi_inbox {
   struct ofi_queue held[TMB_NET_HELD]; /* that wait for a poll that serves them, see queue_of */
   uint32_t held_count;                 /* of them in buffers of the pool */
   size_t held_bytes;                   /* of copies */
-  struct ofi_queue parts;              /* of a batch, copied, that are next */
+  struct ofi_buffer *batch;            /* whose parts are next; NULL: none */
+  uint32_t batch_at;                   /* where the next one begins */
   struct ofi_op *unanswered;           /* OFI_SIGNAL messages whose OFI_CHANGED had no room */
   struct ofi_op *unposted;             /* receive buffers for which the provider had no room */
 };

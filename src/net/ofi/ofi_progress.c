@@ -58,8 +58,14 @@ static void post_rest(struct tmb_net *net) {
   while (list) ofi_post(net, ofi_buffer_of(TMB_LIST_POP(&list)));
 }
 
+/* One user less of a batch: the reader, or a part that was delivered. */
+static void leave_batch(struct tmb_net *net, struct ofi_buffer *batch) {
+  if (--batch->users == 0) ofi_post(net, batch);
+}
+
 /* Post the buffer of a handled message again. */
 static void recycle(struct tmb_net *net, struct ofi_buffer *b) {
+  if (b->batch) leave_batch(net, b->batch);
   if (b->pool)
     ofi_post(net, b);
   else
@@ -68,9 +74,7 @@ static void recycle(struct tmb_net *net, struct ofi_buffer *b) {
 
 /* Keep a message until it may be served. */
 static void hold(struct tmb_net *net, struct ofi_buffer *b, struct ofi_queue *queue) {
-  if (!b->pool) { /* part of a batch */
-    net->in.held_bytes += b->bytes;
-  } else if (net->in.held_count >= net->bufs.receives.count / 2) {
+  if (b->batch || net->in.held_count >= net->bufs.receives.count / 2) {
     struct ofi_buffer *const copy = ofi_buffer_copy(b);
     if (!copy) ofi_fatal(net, "a message cannot be kept", 0);
     recycle(net, b);
@@ -93,7 +97,7 @@ static struct ofi_buffer *unhold(struct tmb_net *net, struct ofi_queue *queue) {
 }
 
 static bool holds_any(const struct tmb_net *net) {
-  bool any = net->in.parts.first != NULL;
+  bool any = net->in.batch != NULL;
   for (int i = 0; i < TMB_NET_HELD; i++) any = any || net->in.held[i].first;
   return any;
 }
@@ -111,24 +115,25 @@ static size_t message_bytes(const struct ofi_head *h) {
   return h->nbytes ? ofi_payload_at(h->nargs) + h->nbytes : sizeof *h + 4u * h->nargs;
 }
 
-/* Whether a message is one of a rank of this job. */
-static bool is_good(const struct tmb_net *net, const struct ofi_buffer *b) {
+/* Whether the payload of a message has a length of its kind. */
+static bool is_sized(const struct ofi_head *h) {
   static const uint32_t own_bytes[OFI_KINDS] = {
       [OFI_LONG] = sizeof(struct ofi_place),    [OFI_ASK] = sizeof(struct ofi_region),
       [OFI_REGION] = sizeof(struct ofi_region), [OFI_FREED] = sizeof(struct ofi_region),
       [OFI_SIGNAL] = sizeof(struct ofi_change), [OFI_CHANGED] = sizeof(struct ofi_change),
       [OFI_ATOMIC] = sizeof(struct ofi_rmw),    [OFI_RESULT] = sizeof(struct ofi_rmw),
       [OFI_WRITTEN] = sizeof(struct ofi_write)};
+  if (h->kind == OFI_PUT) return h->nbytes > sizeof(struct ofi_write);
+  if (h->kind == OFI_BATCH) return h->nbytes != 0;
+  return h->kind == OFI_MEDIUM || h->nbytes == own_bytes[h->kind];
+}
+
+/* Whether a message is one of a rank of this job. */
+static bool is_good(const struct tmb_net *net, const struct ofi_buffer *b) {
   const struct ofi_head *h = ofi_head_of(b);
-  if (b->bytes < sizeof *h || h->token != net->token || !is_sender(net, h->src, h->kind) ||
-      h->kind >= OFI_KINDS || h->is_reply > 1 || h->nargs > TMB_AM_ARGS_MAX ||
-      h->nbytes > TMB_AM_MEDIUM_BYTES_MAX)
-    return false;
-  if (h->kind == OFI_PUT && h->nbytes <= sizeof(struct ofi_write)) return false;
-  if (h->kind != OFI_MEDIUM && h->kind != OFI_PUT && h->kind != OFI_BATCH &&
-      h->nbytes != own_bytes[h->kind])
-    return false;
-  return b->bytes == message_bytes(h);
+  return b->bytes >= sizeof *h && h->token == net->token && is_sender(net, h->src, h->kind) &&
+         h->kind < OFI_KINDS && h->is_reply <= 1 && h->nargs <= TMB_AM_ARGS_MAX &&
+         h->nbytes <= TMB_AM_MEDIUM_BYTES_MAX && is_sized(h) && b->bytes == message_bytes(h);
 }
 
 /* Whether a message is only a probe of the receiver, or the answer to one. */
@@ -158,7 +163,7 @@ static void answer_later(struct tmb_net *net, struct ofi_buffer *b) {
  * again. Atomic operations have been performed before. */
 static void finish(struct tmb_net *net, struct ofi_buffer *b) {
   if (TMB_UNLIKELY(!answer(net, b))) {
-    struct ofi_buffer *const kept = b->pool ? ofi_buffer_copy(b) : b;
+    struct ofi_buffer *const kept = b->pool || b->batch ? ofi_buffer_copy(b) : b;
     answer_later(net, kept);
     if (kept == b) return;
   }
@@ -189,35 +194,47 @@ static void serve_own(struct tmb_net *net, const struct ofi_buffer *b, struct of
   }
 }
 
-/* One message of a batch. Those that are to be delivered are copied. */
-static void take_part(struct tmb_net *net, const struct ofi_buffer *part, struct ofi_peer *p) {
+/* Whether the rest of a batch begins with a message. out bytes of part: of that message. */
+static bool find_part(struct tmb_net *net, struct ofi_buffer *part) {
   const struct ofi_head *h = ofi_head_of(part);
-  if (h->kind <= OFI_LONG || h->kind == OFI_SIGNAL) {
-    struct ofi_buffer *const copy = ofi_buffer_copy(part);
-    if (!copy) ofi_fatal(net, "a message cannot be kept", 0);
-    TMB_LIST_EXTEND(&net->in.parts.last, &copy->op);
-    return;
-  }
-  serve_own(net, part, p);
-  if (!answer(net, part)) answer_later(net, ofi_buffer_copy(part));
+  const size_t bytes = part->bytes < sizeof *h ? SIZE_MAX : message_bytes(h);
+  if (bytes <= part->bytes) part->bytes = (uint32_t)bytes;
+  if (is_good(net, part) && h->src == part->op.peer && h->kind != OFI_BATCH) return true;
+  tmb_count_rlx(&net->env.stats->refused, 1);
+  return false;
 }
 
-/* Several messages have come as one. */
-static TMB_NOINLINE void divide(struct tmb_net *net, struct ofi_buffer *b, struct ofi_peer *p) {
-  uint32_t at = (uint32_t)ofi_payload_at(0);
-  while (at < b->bytes) {
-    struct ofi_buffer part = {.op = b->op, .data = b->data + at, .bytes = b->bytes - at};
-    const struct ofi_head *h = ofi_head_of(&part);
-    const size_t bytes = part.bytes < sizeof *h ? SIZE_MAX : message_bytes(h);
-    if (bytes <= part.bytes) part.bytes = (uint32_t)bytes;
-    if (!is_good(net, &part) || h->src != b->op.peer || h->kind == OFI_BATCH) {
-      tmb_count_rlx(&net->env.stats->refused, 1);
-      break;
-    }
-    take_part(net, &part, p);
-    at += TMB_ALIGN_UP(part.bytes, OFI_ALIGN);
+/* A message of a batch that is to be delivered. It stays where it came. */
+static struct ofi_buffer *lend_part(struct tmb_net *net, const struct ofi_buffer *part) {
+  struct ofi_buffer *const b = malloc(sizeof *b);
+  if (!b) ofi_fatal(net, "a message cannot be kept", 0);
+  *b = *part;
+  b->batch->users++;
+  return b;
+}
+
+/* The next message of the batch that is being read. Returns NULL if it needs no delivery, and is
+ * served. */
+static struct ofi_buffer *next_part(struct tmb_net *net) {
+  struct ofi_buffer *const batch = net->in.batch, *b = NULL;
+  const uint32_t at = net->in.batch_at;
+  struct ofi_buffer part = {.op = {.use = batch->op.use, .peer = batch->op.peer},
+                            .batch = batch,
+                            .data = batch->data + at,
+                            .bytes = batch->bytes - at};
+  const bool good = find_part(net, &part);
+  const uint8_t kind = good ? ofi_head_of(&part)->kind : OFI_KINDS;
+  if (good && (kind <= OFI_LONG || kind == OFI_SIGNAL)) {
+    b = lend_part(net, &part);
+  } else if (good) {
+    serve_own(net, &part, ofi_peer_of(net, part.op.peer));
+    if (!answer(net, &part)) answer_later(net, ofi_buffer_copy(&part));
   }
-  recycle(net, b);
+  net->in.batch_at += TMB_ALIGN_UP(part.bytes, OFI_ALIGN);
+  if (good && net->in.batch_at < batch->bytes) return b;
+  net->in.batch = NULL;
+  leave_batch(net, batch);
+  return b;
 }
 
 /* A message has come. Returns it if it is to be delivered. */
@@ -237,7 +254,9 @@ static struct ofi_buffer *arrived(struct tmb_net *net, struct ofi_buffer *b) {
   if (h->returned) ofi_credit_back(net, h->src, h->returned);
   if (h->kind <= OFI_LONG || h->kind == OFI_SIGNAL) return b;
   if (h->kind == OFI_BATCH) {
-    divide(net, b, p);
+    net->in.batch = b;
+    net->in.batch_at = (uint32_t)ofi_payload_at(0);
+    b->users = 1;
     return NULL;
   }
   serve_own(net, b, p);
@@ -336,13 +355,6 @@ static int queue_of(const struct tmb_net *net, const struct ofi_buffer *b) {
   return (ofi_credit_units(b) == 0) + 2 * is_by_thread(net, b);
 }
 
-static struct ofi_buffer *next_part(struct tmb_net *net) {
-  struct ofi_queue *const parts = &net->in.parts;
-  struct ofi_buffer *const b = ofi_buffer_of(TMB_LIST_POP(&parts->first));
-  if (!parts->first) parts->last = &parts->first;
-  return b;
-}
-
 /* The next message that may be served, or NULL. A read that returned fewer completions than it may
  * was the last of this call: one more costs system calls between a message and what its receiver
  * does next. in serve: TMB_SERVE_* or TMB_SERVE_THREAD; out dealt: of completions. */
@@ -352,7 +364,7 @@ static struct ofi_buffer *next_message(struct tmb_net *net, int serve, uint32_t 
       return unhold(net, &net->in.held[i]);
   while (*dealt < EVENTS_MOST) {
     struct ofi_buffer *b = NULL;
-    if (TMB_UNLIKELY(net->in.parts.first != NULL)) {
+    if (TMB_UNLIKELY(net->in.batch != NULL)) {
       b = next_part(net);
     } else if (net->cq.at == net->cq.count) {
       const bool emptied = *dealt && net->cq.count && net->cq.count < OFI_EVENTS;
@@ -667,12 +679,11 @@ int ofi_lost(struct tmb_net *net, uint32_t peer) {
   if (!p->lost_ns) p->lost_ns = tmb_os_now_ns();
   /* The provider writes into the memory of accesses until it has said that they failed. */
   bool kept = net->cq.at < net->cq.count || net->client.serves == peer + 1 ||
+              (net->in.batch && net->in.batch->op.peer == peer) ||
               (p->accesses && !ofi_given_up(net, peer));
-  for (int i = 0; i <= TMB_NET_HELD; i++) {
-    const struct ofi_queue *queue = i < TMB_NET_HELD ? &net->in.held[i] : &net->in.parts;
-    for (const struct ofi_op *op = queue->first; op && !kept; op = op->next)
+  for (int i = 0; i < TMB_NET_HELD; i++)
+    for (const struct ofi_op *op = net->in.held[i].first; op && !kept; op = op->next)
       kept = op->peer == peer;
-  }
   tmb_lock_release(&net->lock);
   return kept ? TMB_AGAIN : 0;
 }

@@ -57,6 +57,8 @@ void ofi_access_report(struct tmb_net *net, struct ofi_op *list) {
 /* One of the parts of an access is over. */
 static void part_over(struct tmb_net *net, struct ofi_access *a) {
   if (--a->parts) return;
+  if (a->copy) ofi_buffer_put(a->copy);
+  a->copy = NULL;
   net->peers.of[a->op.peer]->accesses--;
   if (TMB_UNLIKELY(a->held)) return; /* its owner looks */
   TMB_LIST_PUSH(&net->access.done, &a->op);
@@ -204,6 +206,7 @@ struct start {
   bool is_get, device;
   bool held;
   struct ofi_access *made; /* out */
+  bool copied;             /* out: the source has been read */
 };
 
 static struct ofi_access *take_access(struct tmb_net *net, const struct start *s) {
@@ -230,6 +233,7 @@ static struct ofi_access *take_access(struct tmb_net *net, const struct start *s
   a->pieces = 1;
   a->striped = a->atomic = a->gathered = false;
   a->chain = 0;
+  a->copy = NULL;
   a->lost = a->started = a->signalled = false;
   a->signals = signal != NULL;
   a->parts = signal ? 2 : 1;
@@ -277,7 +281,7 @@ static ssize_t issue(struct tmb_net *net, struct ofi_access *a, const struct ofi
                                     .len = a->nbytes,
                                     .key = region->key[a->rail]};
   const struct ofi_rail *rail = &net->rail[a->rail];
-  void *desc = a->local ? fi_mr_desc(a->local->mr[a->rail]) : NULL;
+  void *desc = a->local ? fi_mr_desc(a->local->mr[a->rail]) : a->copy ? a->copy->pool->desc : NULL;
   const struct fi_msg_rma message = {.msg_iov = &local,
                                      .desc = &desc,
                                      .iov_count = 1,
@@ -294,7 +298,7 @@ static ssize_t issue(struct tmb_net *net, struct ofi_access *a, const struct ofi
 
 /* Have the provider do an access. Returns 0, TMB_AGAIN or TMB_E_UNSUPPORTED, with nothing done. */
 static int attempt(struct tmb_net *net, struct ofi_access *a, const struct ofi_region *region) {
-  const bool kept = a->is_get || a->device || a->nbytes > net->inject_max;
+  const bool kept = !a->copy && (a->is_get || a->device || a->nbytes > net->inject_max);
   if (((net->mr_mode & FI_MR_LOCAL) && kept) || a->device) {
     a->local = ofi_memory_use(net, a->buffer, a->nbytes);
     if (!a->local) /* a stripe goes on when other accesses have let go of memory */
@@ -441,18 +445,37 @@ static TMB_NOINLINE void start_stripes(struct tmb_net *net, struct ofi_access *w
 
 /* ---- starting one, under the lock */
 
+/* Copy the source of a put, if the caller waits for its local completion: the provider reports only
+ * that the data are at the peer. */
+static void copy_source(struct tmb_net *net, struct start *s, struct ofi_access *a) {
+  const struct tmb_rma *rma = s->rma;
+  if (!rma->report_local || s->is_get || s->device || s->signal ||
+      rma->nbytes > TMB_AM_MEDIUM_BYTES_MAX)
+    return;
+  struct ofi_pool *const pool =
+      rma->nbytes <= OFI_SMALL_BYTES ? &net->bufs.small : &net->bufs.large;
+  a->copy = ofi_pool_take(pool, pool->count / 4);
+  if (!a->copy) return;
+  a->buffer = memcpy(a->copy->data, rma->local, rma->nbytes);
+  a->report_local = false;
+  s->copied = true;
+}
+
 static int start_access(struct tmb_net *net, struct start *s) {
   const struct ofi_region *region = NULL;
   int rc = judge(net, s, &region);
   if (rc) return rc;
   struct ofi_access *a = s->made = take_access(net, s);
   if (!a) return TMB_AGAIN;
+  copy_source(net, s, a);
   struct ofi_op *stripes = NULL;
   if (TMB_UNLIKELY(net->rails > 1) && a->nbytes >= OFI_STRIPED_BYTES && !a->device)
     stripes = divide(net, a, region);
   rc = attempt(net, a, region);
   if (rc) {
     a->parts = 0;
+    if (a->copy) ofi_buffer_put(a->copy);
+    a->copy = NULL;
     for (struct ofi_op *op = stripes; op; op = op->next) access_of(op)->parts = 0;
     ofi_access_free(net, stripes);
     a->op.next = NULL;
@@ -491,6 +514,7 @@ static int start_locked(struct tmb_net *net, struct start *s) {
     if (!s->is_get) tmb_count_rlx(&net->env.stats->bytes_out, s->rma->nbytes);
   }
   tmb_lock_release(&net->lock);
+  if (rc == 0 && s->copied) net->env.up->op_done(s->rma->op, s->rma->local_category, s->rma->peer);
   return rc;
 }
 
@@ -527,13 +551,14 @@ static int gather_locked(struct tmb_net *net, const struct tmb_rma *rma) {
 static TMB_NOINLINE int gather(struct tmb_net *net, const struct tmb_rma *rma) {
   tmb_lock_acquire_shared(&net->lock);
   const int rc = gather_locked(net, rma);
+  if (rc == TMB_AGAIN) ofi_peer_of(net, rma->peer)->batch.again = true;
   tmb_lock_release(&net->lock);
   if (rc == 0 && rma->report_local) net->env.up->op_done(rma->op, rma->local_category, rma->peer);
   return rc;
 }
 
 int ofi_put(struct tmb_net *net, const struct tmb_rma *rma) {
-  if (net->gather && rma->op && rma->nbytes && rma->nbytes <= OFI_PUT_BYTES) {
+  if (net->gather && rma->op && rma->nbytes && rma->nbytes <= OFI_BATCHED_MAX) {
     const int rc = gather(net, rma);
     if (rc != TMB_E_UNSUPPORTED) return rc;
   }

@@ -28,10 +28,11 @@ struct ofi_access {
   bool signals, started;    /* has a signal; it is being sent */
   bool signalled;           /* it has been sent, and not been answered: the signal, or an atomic */
   struct ofi_change signal;
-  void *buffer;   /* of this rank; stays as it is until core has been notified */
-  uint32_t chain; /* of a put in a batch: 1 + the access of the one before; 0: the first */
-  bool gathered;  /* it is one; `signalled` until the batch is answered */
-  bool atomic;    /* an atomic operation; `before` goes to `buffer`, unless that is NULL */
+  void *buffer;            /* of this rank; stays as it is until core has been notified */
+  struct ofi_buffer *copy; /* NULL, or of a pool: `buffer` is its memory */
+  uint32_t chain;          /* of a put in a batch: 1 + the access of the one before; 0: the first */
+  bool gathered;           /* it is one; `signalled` until the batch is answered */
+  bool atomic;             /* an atomic operation; `before` goes to `buffer`, unless that is NULL */
   uint64_t before;
   uint64_t operand, compare; /* of one that the provider performs */
   uint32_t opcode, dt;       /* of that, for messages to the user */

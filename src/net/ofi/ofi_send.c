@@ -6,8 +6,8 @@
  * conduit. Calls: libfabric by its table. A short message is injected, so that it needs no buffer
  * and has no completion; others are copied into one. A message that finds no room at the provider
  * is TMB_AGAIN: core makes progress and calls again; messages of the conduit itself are sent by the
- * next progress. Over sockets each message costs both sides system calls. So the third short
- * message or put that follows closely to one peer, and those after it, wait in a batch, which
+ * next progress. Over sockets each message costs both sides system calls. So the third message
+ * or put that follows closely to one peer, and those after it, wait in a batch, which
  * leaves as one message: when it is full, before any other message to the peer, when the client has
  * polled twice without adding to it or is about to sleep, or by the progress thread after half a
  * millisecond. Invariants: the lock is held; nothing here polls, so nothing recurses; messages
@@ -179,7 +179,9 @@ bool ofi_send_batches(struct tmb_net *net, uint64_t polls) {
 /* Whether a message that is sent now waits for others. */
 static bool follows_closely(const struct tmb_net *net, struct ofi_batch *batch) {
   const uint64_t now = tmb_os_now_ns();
-  batch->close = now - batch->last_ns <= CLOSE_NS ? batch->close + 1 : 0;
+  const bool close = batch->again || now - batch->last_ns <= CLOSE_NS;
+  batch->close = close ? batch->close + 1 : 0;
+  batch->again = false;
   batch->last_ns = now;
   return batch->close >= CLOSE_FIRST || net->gather == 2;
 }
@@ -210,12 +212,12 @@ static int batch_open(struct tmb_net *net, uint32_t to, struct ofi_peer *p, size
   return waits && batch_begin(net, to, batch) ? 0 : TMB_E_UNSUPPORTED;
 }
 
-/* Write a message into the open batch, where there is room. */
-static void batch_add(struct tmb_net *net, struct ofi_batch *batch, const struct ofi_head *head,
-                      const void *args, const void *payload) {
-  const size_t bytes = write_message(batch->buffer->data + batch->end, head, args, payload);
+/* A message of `bytes` bytes has been written at the end of the open batch. The copy of a long one
+ * takes longer than CLOSE_NS. */
+static void batch_grows(struct tmb_net *net, struct ofi_batch *batch, size_t bytes) {
   batch->end += (uint32_t)TMB_ALIGN_UP(bytes, (size_t)OFI_ALIGN);
   batch->tick = net->client.tick;
+  if (bytes > OFI_SMALL_BYTES) batch->last_ns = tmb_os_now_ns();
 }
 
 /* Send a short message where messages are gathered. Returns 0 or TMB_AGAIN. */
@@ -226,7 +228,8 @@ static int send_short(struct tmb_net *net, uint32_t to, struct ofi_peer *p, stru
   int rc = batch_open(net, to, p, most, waits);
   if (rc == TMB_AGAIN) return TMB_AGAIN;
   if (rc == 0) {
-    batch_add(net, &p->batch, head, args, payload);
+    char *const end = p->batch.buffer->data + p->batch.end;
+    batch_grows(net, &p->batch, write_message(end, head, args, payload));
     if (!waits) (void)batch_send(net, to, p); /* if there is no room, progress sends it */
     return 0;
   }
@@ -243,7 +246,7 @@ static int send_message(struct tmb_net *net, uint32_t to, struct ofi_head *head,
   if (p->broken) return 0;
   head->token = net->token;
   head->src = net->env.rank;
-  if (net->gather && ofi_payload_at(head->nargs) + head->nbytes <= OFI_BATCHED_MAX)
+  if (net->gather && head->nbytes <= OFI_BATCHED_MAX)
     return send_short(net, to, p, head, args, payload);
   if (TMB_UNLIKELY(p->batch.buffer != NULL) && batch_send(net, to, p)) return TMB_AGAIN;
   return send_alone(net, to, p, head, args, payload);
@@ -256,7 +259,6 @@ void ofi_send_put_alone(struct tmb_net *net, uint32_t peer) {
 int ofi_send_put(struct tmb_net *net, struct ofi_put *put) {
   struct ofi_peer *const p = ofi_peer_of(net, put->peer);
   struct ofi_batch *const batch = &p->batch;
-  char payload[sizeof put->write + OFI_PUT_BYTES];
   if (!net->gather || p->broken) return TMB_E_UNSUPPORTED;
   const bool waits = follows_closely(net, batch);
   if (!waits && !put->copied) return TMB_E_UNSUPPORTED;
@@ -271,12 +273,13 @@ int ofi_send_put(struct tmb_net *net, struct ofi_put *put) {
   const int rc = batch_open(net, put->peer, p, at + head.nbytes, true);
   if (rc) return rc;
   if (!batch->put) p->flying++; /* the answer gives it back */
-  memcpy(payload, &put->write, sizeof put->write);
-  memcpy(payload + sizeof put->write, put->data, put->nbytes);
+  char *const to = batch->buffer->data + batch->end;
+  memcpy(to, &head, sizeof head);
+  memcpy(to + at, &put->write, sizeof put->write);
+  memcpy(to + at + sizeof put->write, put->data, put->nbytes);
   put->before = batch->access;
-  const uint32_t from = batch->end + (uint32_t)at;
-  batch_add(net, batch, &head, NULL, payload);
-  batch->put = from;
+  batch->put = batch->end + (uint32_t)at;
+  batch_grows(net, batch, at + head.nbytes);
   batch->access = put->write.access + 1;
   if (!waits) (void)batch_send(net, put->peer, p); /* if there is no room, progress sends it */
   return 0;
@@ -391,6 +394,7 @@ int ofi_send_locked(struct tmb_net *net, struct tmb_am_out *out) {
 int ofi_am_send(struct tmb_net *net, struct tmb_am_out *out) {
   tmb_lock_acquire_shared(&net->lock);
   const int rc = ofi_send_locked(net, out);
+  if (rc == TMB_AGAIN) ofi_peer_of(net, out->peer)->batch.again = true;
   if (rc == 0) {
     tmb_count_rlx(&net->env.stats->sent, 1);
     if (out->category != TMB_AM_SHORT) tmb_count_rlx(&net->env.stats->bytes_out, out->nbytes);
