@@ -480,6 +480,37 @@ CASE(ok_atomic_by_two) { /* what both put is ordered, though neither has heard o
   }
   gex_AD_Destroy(ad);
 }
+#define PAST_MOST 65536 /* CHK_PAST_MOST of check/area.h */
+static void ping(gex_Rank_t to) {
+  (void)gex_AM_RequestShort0(tm, to, H_SHORT, 0);
+}
+CASE(ok_forgotten_past) { /* rank 0 takes what rank 1 gave so many changes of its clocks ago */
+  volatile long *const over = &base[0][32];
+  gex_AD_t ad;
+  uint64_t old;
+  gex_AD_Create(&ad, tm, GEX_DT_U64, GEX_OP_FADD, 0);
+  if (me == 2) {
+    gex_RMA_PutBlocking(tm, 0, base[0] + 8, v, 8, 0);
+    ping(1);
+  }
+  if (me == 1) {
+    GASNET_BLOCKUNTIL(handled == 1);
+    ADD(ad, 0);
+  }
+  for (int i = 1; me && i < PAST_MOST + 10; i++) {
+    if (me == 1) ping(2);
+    GASNET_BLOCKUNTIL(handled >= (me == 1 ? i + 1 : i));
+    if (me == 2) ping(1);
+    if (me == 1) ADD(ad, 1);
+  }
+  if (me == 1) (void)gex_RMA_PutBlockingVal(tm, 0, (void *)over, 1, 8, 0);
+  while (me == 0 && !*over) gasnet_AMPoll(); /* a load that is not seen, and orders nothing */
+  if (me == 0) {
+    ADD(ad, 0);
+    gex_RMA_GetBlocking(tm, v, 0, base[0] + 8, 8, 0);
+  }
+  gex_AD_Destroy(ad);
+}
 CASE(ok_atomic) {
   gex_AD_t ad;
   uint64_t old;
