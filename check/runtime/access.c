@@ -31,8 +31,7 @@ static struct {
 } later[LATER];
 static uint32_t later_count, later_met; /* in use; of these, with a record */
 
-static uint64_t next;       /* number, unless a group ends before it */
-static uint32_t open_count; /* accesses of this rank that are not complete */
+static uint64_t next; /* number, unless a group ends before it */
 
 /* The next number; the counter of all ranks gives them in groups. Under chk.lock. */
 static uint64_t next_number(void) {
@@ -49,7 +48,7 @@ static struct chk_access *access_new(uint32_t site, uint32_t flags, bool open) {
   a->rank = chk.rank;
   a->site = site;
   a->done = open ? CHK_OPEN : chk.clock[chk.rank];
-  open_count += open;
+  chk.open_count += open;
   a->accept = CHK_OPEN;
   a->accept_rank = chk.rank;
   a->flags = flags;
@@ -149,16 +148,14 @@ void chk_touch_more(uint64_t number, const struct chk_range *range) {
 void chk_done(uint64_t number) {
   if (CHK_UNLIKELY(IS_LATER(number))) number = end_later(number);
   struct chk_access *const a = chk_access_at(number);
-  if (!a || a->done != CHK_OPEN) return;
-  a->done = chk.clock[chk.rank];
-  open_count--;
+  if (a) chk_close(a);
 }
 
 /* ---- the accesses that a barrier orders, by number */
 
 void chk_floor_give(void) {
   struct chk_floor *const f = chk_floor_of(chk.rank);
-  if (open_count) return;
+  if (chk.open_count) return;
   const uint64_t more = __atomic_load_n(&chk.area->accesses, __ATOMIC_RELAXED) + GROUP;
   __atomic_store_n(&f->clock, CHK_OPEN, __ATOMIC_SEQ_CST);
   __atomic_store_n(&f->number, next % GROUP ? next : more, __ATOMIC_SEQ_CST);

@@ -51,6 +51,7 @@ struct chk {
   uint32_t message_site; /* the site of what comes by messages */
   const struct gexx_waitinfo *statement; /* a run-time library's, of the program; or NULL */
   uint32_t open_here;                    /* local sides of transfers that are not complete */
+  uint32_t open_count;                   /* accesses of this rank that are not complete */
   struct chk_extent own;                 /* the segment that has words, see check/local.h */
   uint64_t floor;              /* accesses with lower numbers are before what this rank does */
   uint64_t *floors;            /* [ranks] those of a rank alone */
@@ -202,6 +203,13 @@ static inline struct chk_access *chk_access_at(uint64_t number) {
   struct chk_access *all = chk_at(chk.area, chk.area->where_access);
   struct chk_access *const a = &all[number & (CHK_ACCESSES - 1)];
   return __atomic_load_n(&a->number, __ATOMIC_ACQUIRE) == number ? a : NULL;
+}
+
+/* An access of this rank is complete. */
+static inline void chk_close(struct chk_access *a) {
+  if (a->done != CHK_OPEN) return;
+  a->done = chk.clock[chk.rank];
+  chk.open_count--;
 }
 
 /* At a barrier, before a release: which accesses of this rank it orders. After an acquire: all

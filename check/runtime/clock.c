@@ -142,7 +142,9 @@ static void take(struct chk_sync *s, uint32_t site) {
   for (uint32_t i = 0; i < s->puts && i < CHK_SYNC_PUTS; i++) {
     struct chk_access *const a = chk_access_at(*put_of(s, i));
     if (!a) continue;
-    if (a->accept == CHK_OPEN) {
+    if (a->rank == chk.rank) { /* who has put sees its own signal: the put is complete */
+      chk_close(a);
+    } else if (a->accept == CHK_OPEN) {
       a->accept_rank = chk.rank;
       a->accept = chk.clock[chk.rank];
     } else if (chk.clock[a->accept_rank] < a->accept) {

@@ -129,6 +129,12 @@ static inline uint64_t mine_of(const struct compare *c) {
   return chk_word(c->now->number, 0xff, c->flags);
 }
 
+/* Whether a barrier has ordered an access. The floors of ranks differ by some numbers. */
+static bool is_below_floor(uint64_t number) {
+  const struct chk_access *const a = number < chk.floor ? NULL : chk_access_at(number);
+  return !a || number < chk.floors[a->rank];
+}
+
 /* The word of a full granule that an access takes: one with which fewer accesses to come can race.
  * Those that a barrier has ordered are before what most ranks do, others that are known to be
  * before are so for this rank: the oldest of them, of which more ranks have heard. */
@@ -137,7 +143,7 @@ static uint32_t given_up(const struct compare *c, const uint64_t cell[CHK_SLOTS]
   uint64_t oldest = UINT64_MAX;
   for (uint32_t i = 0; i < CHK_SLOTS; i++) {
     const uint64_t number = cell[i] >> 16;
-    if (number < chk.floor) return i;
+    if (is_below_floor(number)) return i;
     if (number >= oldest || !chk_known_ordered(number)) continue;
     oldest = number;
     place = i;
