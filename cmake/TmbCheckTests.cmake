@@ -87,6 +87,12 @@ foreach(compiler gcc clang)
       --compiler=${${found}})
   endif()
 endforeach()
+# The lines of programs by clang.
+if(TMB_CHECK_CLANG)
+  tmb_check_program(races_clang races.c "" $<TARGET_FILE:tombolo_tool> cc -g -gdwarf-4 -O1
+    -DGASNET_PAR=1 -mllvm -inline-threshold=2000 "--compiler=${TMB_CHECK_CLANG}")
+  tmb_check_test(races_clang races.c "${PROJECT_BINARY_DIR}/tests/check/races_clang")
+endif()
 # The cases of local.c in a shared library, of a program that is compiled with `--check`, too.
 if(TMB_CHECK_GCC)
   set(tmb_check_main "${PROJECT_BINARY_DIR}/tests/check/main.c")
@@ -128,6 +134,11 @@ endif()
 
 tmb_check_compiled(objects objects.cc "" $<TARGET_FILE:tombolo_tool> c++ -O2 -std=c++17
   "--compiler=${CMAKE_CXX_COMPILER}")
+find_program(TMB_CHECK_CLANGXX NAMES clang++ clang++-14 DOC "clang++, for a test of --check")
+if(TMB_CHECK_CLANGXX)
+  tmb_check_compiled(objects_clang objects.cc "" $<TARGET_FILE:tombolo_tool> c++ -O2 -std=c++17
+    "--compiler=${TMB_CHECK_CLANGXX}")
+endif()
 if(TARGET caf_shared AND tmb_fortran_compilers)
   list(GET tmb_fortran_compilers -1 tmb_check_version)
   tmb_check_compiled(coarrays coarrays.f90 "caf_shared;caf16_shared;fortran_modules"

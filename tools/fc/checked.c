@@ -84,7 +84,8 @@ void command_check_before(struct command *c, const struct command_checked *how) 
                        : "--param=tsan-instrument-func-entry-exit=0");
   if (!clang) command_add(c, "-fno-ipa-sra"); /* else functions of headers have no names */
   for (size_t i = 0; how->is_c && i < sizeof of_c / sizeof *of_c; i++) command_add(c, of_c[i]);
-  if (how->is_c && !clang) /* addr2line does not find all callers of clang's */
+  if (clang) command_add(c, "-fdebug-default-version=4"); /* else addr2line misses callers */
+  if (how->is_c)
     command_add(c, "-DGEXX_INLINE=static __inline__ __attribute__((always_inline, unused))");
   add_inline(c, how, clang);
   if (!how->links) return;
