@@ -15,7 +15,7 @@ target_link_libraries(replay.bugs PRIVATE tmb_warnings tombolo_shared)
 add_dependencies(replay.bugs tombolo_replay)
 
 file(STRINGS "${tmb_bugs}" tmb_bug_cases REGEX "^CASE\\(")
-foreach(case IN ITEMS ${tmb_bug_cases} chaos chaos_ends deviation flood full memory only
+foreach(case IN ITEMS ${tmb_bug_cases} chaos chaos_ends chaos_needs deviation flood full memory only
     overtaken prepared refused refused_calls stepped stepped_long)
   string(REGEX REPLACE "^CASE\\((.*)\\).*" "\\1" case "${case}")
   add_test(NAME multi.replay_${case} COMMAND python3
@@ -28,6 +28,12 @@ foreach(case IN ITEMS ${tmb_bug_cases} chaos chaos_ends deviation flood full mem
   set_tests_properties(multi.replay_${case} PROPERTIES LABELS "${tmb_labels}" TIMEOUT 120
     SKIP_RETURN_CODE 77)
 endforeach()
+
+add_test(NAME multi.replay_chaos_needs_udp COMMAND python3
+  "${PROJECT_SOURCE_DIR}/tests/replay/bugs.py" $<TARGET_FILE:tombolo_tool>
+  $<TARGET_FILE:replay.bugs> chaos_needs)
+set_tests_properties(multi.replay_chaos_needs_udp PROPERTIES LABELS "multi;nightly" TIMEOUT 120
+  ENVIRONMENT "TOMBOLO_PLACES=cyclic:3;TOMBOLO_CONDUIT=udp")
 
 # Whole programs in several languages, and one over a network; skipped where not built.
 function(tmb_replay_again name program ranks)
