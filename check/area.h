@@ -32,9 +32,10 @@
 #define CHK_CELLS        (CHK_PAGE_BYTES / CHK_GRANULE)
 #define CHK_PARTS        32u        /* of a page, whose granules are often alike */
 #define CHK_SLOTS        3u         /* accesses that a granule remembers */
-#define CHK_SYNC_BUCKETS (1u << 16) /* power of two */
+#define CHK_SYNC_BUCKETS (1u << 13) /* power of two */
 #define CHK_SYNCS        (1u << 18)
 #define CHK_SYNC_PUTS    16u
+#define CHK_MESSAGES     3u         /* without an object, in a bucket */
 #define CHK_PAST_MOST    (1u << 16) /* clocks that a rank keeps, at most; power of two */
 #define CHK_PAST_BYTES   (1u << 28) /* those of all ranks take so much, at most */
 #define CHK_PAST_RANKS   255u       /* jobs of more ranks keep none */
@@ -110,9 +111,12 @@ struct chk_past {
   uint64_t clock[]; /* [ranks] */
 };
 
+/* Synchronisation objects whose keys end alike. Messages that need none are older than those that
+ * have one; `given` of them: see past.c. */
 struct chk_bucket {
   uint32_t lock, first;
-};
+  uint64_t key[CHK_MESSAGES], given[CHK_MESSAGES]; /* oldest first; key 0: none */
+} __attribute__((aligned(64)));
 
 struct chk_site {
   uint32_t module, call; /* index; offset of the call's name */

@@ -58,6 +58,10 @@ static struct chk_access *access_new(uint32_t site, uint32_t flags, bool open) {
   return a;
 }
 
+struct chk_access *chk_opened(uint32_t site, uint32_t flags) {
+  return access_new(site, flags, true);
+}
+
 struct chk_access *chk_shared(uint32_t site, uint32_t flags) {
   const uint32_t at = (site * 31 + flags) & (CACHED - 1);
   const uint64_t clock = chk.clock[chk.rank];
@@ -102,7 +106,7 @@ static uint64_t take_later(const struct chk_range *range, uint32_t site) {
   if (chk_segment_has((const void *)range->addr)) return 0;
   const uintptr_t addr = chk_resolve(range->addr);
   uint32_t free = 0;
-  for (uint32_t i = 0; later_count && i < LATER; i++) {
+  for (uint32_t i = 0; CHK_UNLIKELY(later_count) && i < LATER; i++) {
     if (!later[i].range.bytes)
       free = i;
     else if (overlap(addr, range->bytes, &later[i].range))

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Active messages and atomic operations.
+ * Active messages.
  *
  * Owns: the message that a thread has prepared. A request or reply carries the clock of its sender
  * to the rank that runs the handler: the sender leaves it under a key of sender, target, handler,
  * arguments and length, and the handler's rank takes the oldest one with that key. So it works for
  * every conduit, and for messages that overtake each other. The payload of a Long is a put that is
- * ordered for the handler. Messages of GASNet-1 are sent by the library with the calls here. An
- * atomic operation acquires and releases its word.
+ * ordered for the handler. Messages of GASNet-1 are sent by the library with the calls here.
  */
 #include "check/runtime/chk.h"
 
@@ -29,11 +28,17 @@ static struct prepared *prepared(void) {
   return chk.one_thread ? &of_client : &of_thread;
 }
 
+static inline uint64_t mix(uint64_t h, uint64_t more) {
+  h = (h ^ more) * UINT64_C(0x9e3779b97f4a7c15);
+  return h ^ h >> 32;
+}
+
 static uint64_t message_key(uint32_t from, uint32_t to, bool reply, const struct gexx_am_msg *m) {
-  uint64_t h = (uint64_t)m->handler << 8 | m->nargs | (uint64_t)reply << 16;
-  for (unsigned i = 0; i < m->nargs; i++) h = chk_key(h, (uint32_t)m->args[i], i);
-  h = chk_key(h, m->category ? m->nbytes : 0, m->category);
-  return chk_key(CHK_KEY_AM, (uint64_t)from << 32 | to, h);
+  const uint64_t form = (uint64_t)m->handler << 16 | (uint64_t)m->nargs << 8 |
+                        (uint64_t)m->category << 4 | (uint64_t)reply << 3 | CHK_KEY_AM;
+  uint64_t h = mix(mix(form, (uint64_t)from << 32 | to), m->category ? m->nbytes : 0);
+  for (unsigned i = 0; i < m->nargs; i++) h = mix(h, (uint32_t)m->args[i]);
+  return h | 1;
 }
 
 /* The record of a message. */
@@ -46,6 +51,7 @@ struct sent {
 static struct sent send(uint32_t to, bool reply, const struct gexx_am_msg *m, const char *call,
                         const void *pc) {
   struct sent s = {message_key(chk.rank, to, reply, m), 0};
+  chk_key_ahead(s.key);
   chk_enter();
   const uint32_t site = chk_site(call, pc);
   const struct chk_range payload = {to, m->category == LONG ? (uintptr_t)m->dest : 0,
@@ -180,49 +186,3 @@ CANCEL(gex_AM_CancelRequestMedium)
 CANCEL(gex_AM_CancelRequestLong)
 CANCEL(gex_AM_CancelReplyMedium)
 CANCEL(gex_AM_CancelReplyLong)
-
-/* ---- atomic operations */
-
-/* An address, or the offset in the segment of a rank that it is with this flag. */
-static uintptr_t address(const void *at, uint32_t rank, gex_Flags_t is_offset) {
-  const gasnet_seginfo_t *const all = is_offset ? chk_segments() : NULL;
-  return (uintptr_t)at + (all ? (uintptr_t)all[rank].addr : 0);
-}
-
-static struct chk_pending atomic(gex_AD_t ad, const struct gexx_ad_op *op, const void *pc) {
-  const bool job = (op->flags & GEX_FLAG_RANK_IS_JOBRANK) != 0;
-  const uint32_t peer = job ? op->rank : chk_jobrank(ad->tm, op->rank);
-  const uintptr_t at = address(op->addr, peer, op->flags & GEX_FLAG_PEER_SEG_OFFSET);
-  const uintptr_t result = address(op->result, chk.rank, op->flags & GEX_FLAG_SELF_SEG_OFFSET);
-  const size_t bytes = op->dt & (GEX_DT_I32 | GEX_DT_U32 | GEX_DT_FLT) ? 4 : 8;
-  const bool reads = op->opcode == GEX_OP_GET;
-  struct chk_pending p = {.word = at,
-                          .owner = peer,
-                          .category = reads                      ? GEX_EC_GET
-                                      : op->opcode == GEX_OP_SET ? GEX_EC_PUT
-                                                                 : GEX_EC_RMW};
-  chk_enter();
-  chk_ahead(peer, at);
-  p.site = chk_site("gex_AD_Op", pc);
-  p.remote = chk_touch(
-      &(struct chk_range){peer, at, bytes, (reads ? 0 : CHK_WRITE) | CHK_ATOMIC | CHK_TRANSFER},
-      p.site, true);
-  if (op->opcode >= GEX_OP_FAND) /* it fetches */
-    p.local = chk_local_side(&(struct chk_range){peer, at, bytes, 0}, (const void *)result,
-                             CHK_WRITE, p.site, true);
-  if (!reads) chk_word_give(peer, at, p.site, 0);
-  chk_exit();
-  return p;
-}
-
-gex_Event_t gexx_ad_op_nb(gex_AD_t ad, const struct gexx_ad_op *op) {
-  if (!chk_on()) return chk_real.gexx_ad_op_nb(ad, op);
-  const struct chk_pending p = atomic(ad, op, __builtin_return_address(0));
-  return chk_started(&p, chk_real.gexx_ad_op_nb(ad, op));
-}
-
-int gexx_ad_op_nbi(gex_AD_t ad, const struct gexx_ad_op *op) {
-  if (!chk_on()) return chk_real.gexx_ad_op_nbi(ad, op);
-  const struct chk_pending p = atomic(ad, op, __builtin_return_address(0));
-  return chk_started_nbi(&p, chk_real.gexx_ad_op_nbi(ad, op));
-}

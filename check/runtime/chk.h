@@ -44,7 +44,7 @@ struct chk {
   struct chk_area *area;
   uint32_t rank, ranks;
   uint64_t *clock;       /* [ranks] */
-  uint64_t past;         /* the newest of this rank that it has kept, see word.c */
+  uint64_t past;         /* the newest of this rank that it has kept, see past.c */
   bool changed;          /* clocks of others have changed since */
   uint32_t *heard;       /* [ranks] where this rank last heard of that one, a site */
   uint32_t synced;       /* its last synchronisation, a site */
@@ -125,12 +125,35 @@ static inline void chk_unlock(uint32_t *lock) {
 
 /* ---- site.c: lines of the program */
 
+#define CHK_KNOWN   4096u /* return addresses at hand; power of two */
+#define CHK_RUNTIME UINT32_MAX
+
+extern struct chk_known {
+  const void *pc;
+  const char *call;
+  uint32_t site; /* CHK_RUNTIME: in a run-time library; 0: not known yet */
+} chk_known[CHK_KNOWN];
+
+static inline uint32_t chk_known_place(const void *pc) {
+  _Static_assert(CHK_KNOWN == 1 << (64 - 52), "as the shift");
+  return (uint32_t)((uintptr_t)pc * UINT64_C(0x9e3779b97f4a7c15) >> 52);
+}
+
 /* The site of a call of the library. in call: name of the call, a literal; pc: return address of
  * the wrapper. Where that is in a run-time library of ours, the site is the program's call of that
  * library. */
-uint32_t chk_site(const char *call, const void *pc);
+uint32_t chk_site_find(const char *call, const void *pc);
+
+static inline uint32_t chk_site(const char *call, const void *pc) {
+  const struct chk_known *const k = &chk_known[chk_known_place(pc)];
+  const bool found = k->pc == pc && k->call == call && k->site && k->site != CHK_RUNTIME;
+  return CHK_LIKELY(found) ? k->site : chk_site_find(call, pc);
+}
+
 /* This thread is in a call that has recorded all that it does; its library calls others itself. */
-extern _Thread_local bool chk_within;
+/* A variable with a fixed place of each thread: this library is loaded at start. */
+#define CHK_FAST __attribute__((tls_model("initial-exec")))
+extern _Thread_local CHK_FAST bool chk_within;
 /* Whether a call with this return address is one of those, and no handler's. */
 bool chk_inner(const void *pc);
 /* Whether a return address is in the library or a run-time library: the call is its own. */
@@ -154,6 +177,8 @@ void chk_acquire(uint64_t key, uint32_t site);
 void chk_leave(uint64_t key, uint32_t site, uint32_t members, bool acquires);
 /* A new object with a key that others may have, too; and the oldest one with it, which ends. */
 void chk_send(uint64_t key, uint32_t site, uint64_t put);
+/* The object of a key is about to be used. */
+void chk_key_ahead(uint64_t key);
 void chk_receive(uint64_t key, uint32_t site);
 /* The newest object with this key ends: it was not sent. */
 void chk_unsend(uint64_t key);
@@ -170,13 +195,33 @@ void chk_object_end(uint32_t object);
 void chk_block_made(uint64_t key, uint32_t site);
 void chk_block_ended(uint64_t key);
 /* After each give, whatever to: the clock of this rank goes on. */
-void chk_given(uint32_t site);
+static inline void chk_given(uint32_t site) {
+  chk.clock[chk.rank]++;
+  chk.synced = site;
+}
+
+/* ---- past.c: the clocks of a rank in one word */
+
+/* What this rank gives now; 0: there is no room. */
+uint64_t chk_give(void);
+/* What it gives together with what was given before, of which it has not heard; 0: one such set at
+ * a time. chk_hear_joined: it hears of that set. */
+uint64_t chk_give_joined(uint64_t was);
+void chk_hear_joined(void);
+/* Whether this rank has heard of what was given; it hears of it. */
+bool chk_covers(uint64_t given);
+void chk_hear(uint64_t given, uint32_t site);
+/* The clocks that were given, [ranks], until the next call. */
+const uint64_t *chk_clocks_of(uint64_t given);
 /* This rank has heard of these clocks, [ranks]. */
 void chk_heard(const uint64_t *clock, uint32_t site);
 
 /* ---- word.c: as chk_release and chk_acquire, for the 8 bytes of an address. */
 void chk_word_give(uint32_t owner, uintptr_t addr, uint32_t site, uint64_t put);
 void chk_word_take(uint32_t owner, uintptr_t addr, uint32_t site);
+/* As chk_word_give, under the lock of the page, and without chk_given. */
+void chk_word_give_in(struct chk_page *p, uint32_t owner, uintptr_t addr, uint32_t site,
+                      uint64_t put);
 
 /* ---- shadow.c, access.c */
 struct chk_range {
@@ -218,9 +263,13 @@ void chk_floor_give(void);
 void chk_floor_take(void);
 /* Whether an access is before what this rank does now. */
 bool chk_ordered(const struct chk_access *a);
+/* An access that lasts until chk_done. */
+struct chk_access *chk_opened(uint32_t site, uint32_t flags);
 /* The access, complete, that all share which this line makes before the next release. */
 struct chk_access *chk_shared(uint32_t site, uint32_t flags);
 void chk_mark(struct chk_access *a, const struct chk_range *range);
+/* As chk_mark, for bytes of a page whose lock is held, and no second place. */
+void chk_mark_in(struct chk_access *a, struct chk_page *p, const struct chk_range *range);
 /* As chk_mark, for some granules of a page whose lock is held. in mask: the bytes of each. */
 void chk_mark_cells(struct chk_access *a, struct chk_page *p, uintptr_t addr, uint32_t mask,
                     size_t count);
@@ -228,10 +277,22 @@ void chk_mark_cells(struct chk_access *a, struct chk_page *p, uintptr_t addr, ui
 void chk_compare(struct chk_access *a, const struct chk_range *range);
 /* Shadow of the page of an address; NULL: it has none. */
 struct chk_page *chk_page_of(uint32_t owner, uintptr_t addr, bool make);
-/* As chk_page_of, under chk.lock. The page of the last call is at hand. */
-struct chk_page *chk_page_at(uint32_t owner, uintptr_t addr, bool make);
-/* The shadow of an address is about to be used: it comes from memory meanwhile. */
-void chk_ahead(uint32_t owner, uintptr_t addr);
+/* As chk_page_of, under chk.lock. Pages that were used of late are at hand; no page ends. */
+#define CHK_HAND 1024u /* power of two */
+extern struct chk_page *chk_hand[CHK_HAND];
+
+static inline uint64_t chk_page_key(uint32_t owner, uintptr_t addr) {
+  return ((uint64_t)owner << 52 | addr / CHK_PAGE_BYTES) + 1;
+}
+
+static inline struct chk_page *chk_page_at(uint32_t owner, uintptr_t addr, bool make) {
+  const uint64_t key = chk_page_key(owner, addr);
+  struct chk_page **const at = &chk_hand[(key ^ (uint64_t)owner * 379) & (CHK_HAND - 1)];
+  if (CHK_LIKELY(*at && (*at)->key == key)) return *at;
+  struct chk_page *const p = chk_page_of(owner, addr, make);
+  if (p) *at = p;
+  return p;
+}
 
 static inline struct chk_shadow *chk_shadow_of(const struct chk_page *p) {
   return (struct chk_shadow *)chk_at(chk.area, chk.area->where_shadow) + p->shadow;
@@ -240,6 +301,21 @@ static inline struct chk_shadow *chk_shadow_of(const struct chk_page *p) {
 /* What a rank says of itself. */
 static inline struct chk_floor *chk_floor_of(uint32_t rank) {
   return (struct chk_floor *)chk_at(chk.area, chk.area->where_floor) + rank;
+}
+
+/* Bytes, and the words of their first granules, are about to be used: they come from memory
+ * meanwhile. in here: the bytes in this process. */
+static inline void chk_ahead(const struct chk_page *p, uintptr_t addr, const void *here) {
+  const struct chk_shadow *const s = chk_shadow_of(p);
+  const uintptr_t cell = addr % CHK_PAGE_BYTES / CHK_GRANULE;
+  __builtin_prefetch(&s->cell[cell], 1);
+  __builtin_prefetch((const char *)&s->cell[cell + 1] - 1, 1);
+  __builtin_prefetch(here, 1);
+}
+
+/* As chk_ahead, for what ranks have given to a granule. */
+static inline void chk_ahead_given(const struct chk_page *p, uintptr_t addr) {
+  __builtin_prefetch(&chk_shadow_of(p)->given[addr % CHK_PAGE_BYTES / CHK_GRANULE], 1);
 }
 
 static inline uint64_t chk_word(uint64_t number, uint32_t mask, uint32_t flags) {
@@ -267,7 +343,13 @@ void chk_segments_set(gasnet_seginfo_t *all);
 /* A segment of this process begins, or ends; whether an address is in one. */
 void chk_segment_add(uintptr_t base, uintptr_t bytes);
 void chk_segment_remove(uintptr_t base);
-bool chk_segment_has(const void *at);
+extern bool chk_more_memory; /* other segments, or second places */
+bool chk_segment_has_any(const void *at);
+
+static inline bool chk_segment_has(const void *at) {
+  if ((uintptr_t)at - chk.own.base < chk.own.bytes) return true;
+  return CHK_UNLIKELY(chk_more_memory) && chk_segment_has_any(at);
+}
 
 /* ---- pending.c: what ends with an event, or with a wait for implicit operations */
 struct chk_pending {
@@ -283,6 +365,8 @@ struct chk_pending {
 /* Note the begin of an operation that ends with this event. GEX_EVENT_INVALID: it has ended. */
 void chk_pend(gex_Event_t event, const struct chk_pending *p);
 void chk_end(const struct chk_pending *p);
+/* As chk_pend, for an operation that the library does not know. Returns its event. */
+gex_Event_t chk_pend_newest(const struct chk_pending *p);
 /* A call has started an operation, or GEX_EVENT_NO_OP, refused: it was refused. Takes the lock.
  * Returns the second argument. */
 gex_Event_t chk_started(const struct chk_pending *p, gex_Event_t event);
@@ -312,9 +396,19 @@ static inline bool chk_source_lasts(const gex_Event_t *lc) {
 }
 void chk_pending_leaks(void);
 
+/* ---- near.c: what to add to an address of a rank of a team, or of a domain's team, where the
+ * checker is to access it; GEXX_UNMAPPED: the library does. Under chk.lock. */
+intptr_t chk_near(gex_TM_t tm, gex_Rank_t rank);
+intptr_t chk_near_ad(gex_AD_t ad, gex_Rank_t rank);
+/* A team, a domain or a segment has begun, or ends. */
+void chk_near_forget(void);
+
 /* ---- objects.c */
 uint64_t chk_team_key(gex_TM_t tm);
-uint32_t chk_jobrank(gex_TM_t tm, gex_Rank_t rank);
+static inline uint32_t chk_jobrank(gex_TM_t tm, gex_Rank_t rank) {
+  return tm->jobrank ? tm->jobrank[rank] : rank;
+}
+
 /* A team has come into being; each member hears of it after the same teams. */
 void chk_team_made(gex_TM_t tm);
 /* An object that is to be ended, and its end. in what, call: literals. */
@@ -329,7 +423,11 @@ void chk_watch_no_buffer(void);
 /* A thread of this rank begins or ends strict accesses: each load and store comes until then. */
 void chk_watch_strict(bool begins);
 /* The address in the segment of memory that is at a second place, too; others stay. */
-uintptr_t chk_resolve(uintptr_t addr);
+uintptr_t chk_resolve_any(uintptr_t addr);
+
+static inline uintptr_t chk_resolve(uintptr_t addr) {
+  return CHK_UNLIKELY(chk_more_memory) ? chk_resolve_any(addr) : addr;
+}
 
 /* ---- seen.c: loads and stores of the segment that has words */
 /* A load or store, of bytes of that segment. */
@@ -349,7 +447,12 @@ static inline uint32_t chk_flags_of(int kind) {
 void chk_local_start(void);
 /* Whether this thread's accesses are a strict one of UPC; and its word, after the access is entered
  * under chk.lock. in put: number of a put, or 0. */
-bool chk_strict(void);
+extern _Thread_local CHK_FAST int chk_strict_how;
+
+static inline bool chk_strict(void) {
+  return chk_strict_how != 0;
+}
+
 void chk_strict_word(uint32_t owner, uintptr_t addr, uint32_t site, uint64_t put);
 
 /* ---- start.c: the library's calls */

@@ -2,10 +2,11 @@
 /*
  * Vector clocks, and the synchronisation objects that carry them from rank to rank.
  *
- * Owns: the buckets and objects of the area. Called by the wrappers, under chk.lock. An object has
- * the maximum of the clocks that were given to it, and the puts that the same signal orders. A
- * collective is an object from its first member's call to its last member's end; a message from its
- * sending to its handler; words of memory are in word.c. Invariants: the clock of a rank grows
+ * Owns: the buckets and objects of the area. Called by the wrappers, under chk.lock. Calls: past.c.
+ * An object has the maximum of the clocks that were given to it, and the puts that the same signal
+ * orders. A collective is an object from its first member's call to its last member's end, and a
+ * message with a put from its sending to its handler; other messages find room in their bucket.
+ * Words of memory are in word.c. Invariants: the clock of a rank grows
  * after each release, so that what it does later is not covered by what it gave; the program's data
  * of a collective order root and members only in the direction in which they go; of messages that
  * look alike any may come first, so that a handler takes what all of them gave.
@@ -48,6 +49,10 @@ uint64_t chk_key(uint64_t kind, uint64_t a, uint64_t b) {
 static struct chk_bucket *bucket_of(uint64_t key) {
   struct chk_bucket *all = chk_at(chk.area, chk.area->where_bucket);
   return &all[(key >> 8) & (CHK_SYNC_BUCKETS - 1)];
+}
+
+void chk_key_ahead(uint64_t key) {
+  __builtin_prefetch(bucket_of(key), 1);
 }
 
 static struct chk_sync *sync_at(uint32_t index) {
@@ -128,15 +133,6 @@ static void give(struct chk_sync *s, uint32_t site, uint64_t put) {
   *put_of(s, s->puts++) = put;
 }
 
-void chk_heard(const uint64_t *clock, uint32_t site) {
-  for (uint32_t r = 0; r < chk.ranks; r++) {
-    if (clock[r] <= chk.clock[r]) continue;
-    chk.clock[r] = clock[r];
-    chk.heard[r] = site;
-    chk.changed = true;
-  }
-}
-
 static void take(struct chk_sync *s, uint32_t site) {
   chk_heard(s->clock, site);
   for (uint32_t i = 0; i < s->puts && i < CHK_SYNC_PUTS; i++) {
@@ -191,20 +187,51 @@ void chk_object_end(uint32_t object) {
   sync_free(object);
 }
 
+/* ---- messages that have no object */
+
+/* Keeps a message that is sent. Returns false: it needs an object. */
+static bool keep(struct chk_bucket *b, uint64_t key) {
+  uint32_t at = 0;
+  while (at < CHK_MESSAGES && b->key[at]) at++;
+  const uint64_t given = at == CHK_MESSAGES || b->first ? 0 : chk_give();
+  if (!given) return false;
+  b->key[at] = key;
+  b->given[at] = given;
+  return true;
+}
+
+/* A message is no more. */
+static void drop(struct chk_bucket *b, uint32_t at) {
+  for (; at + 1 < CHK_MESSAGES; at++) {
+    b->key[at] = b->key[at + 1];
+    b->given[at] = b->given[at + 1];
+  }
+  b->key[at] = 0;
+}
+
+/* Takes what all messages with a key gave; the oldest is no more. Returns whether there was one. */
+static bool take_kept(struct chk_bucket *b, uint64_t key, uint32_t site) {
+  uint32_t oldest = CHK_MESSAGES;
+  for (uint32_t i = CHK_MESSAGES; i--;) {
+    if (b->key[i] != key) continue;
+    chk_hear(b->given[i], site);
+    oldest = i;
+  }
+  if (oldest < CHK_MESSAGES) drop(b, oldest);
+  return oldest < CHK_MESSAGES;
+}
+
 /* Give to the object with a key, or to a new one behind all those of its bucket. */
 static void release(uint64_t key, uint32_t site, uint64_t put, bool as_new) {
   struct chk_bucket *const b = bucket_of(key);
   chk_lock(&b->lock);
-  uint32_t *at = find(b, key);
-  while (as_new && *at) at = &sync_at(*at)->next;
-  give_at(at, key, site, put);
+  if (!as_new || put || !keep(b, key)) {
+    uint32_t *at = find(b, key);
+    while (as_new && *at) at = &sync_at(*at)->next;
+    give_at(at, key, site, put);
+  }
   chk_unlock(&b->lock);
   chk_given(site);
-}
-
-void chk_given(uint32_t site) {
-  chk.clock[chk.rank]++;
-  chk.synced = site;
 }
 
 void chk_release(uint64_t key, uint32_t site, uint64_t put) {
@@ -277,32 +304,37 @@ void chk_leave(uint64_t key, uint32_t site, uint32_t members, bool acquires) {
 
 void chk_receive(uint64_t key, uint32_t site) {
   struct chk_bucket *const b = bucket_of(key);
+  uint32_t ended = 0;
   chk_lock(&b->lock);
+  const bool kept = take_kept(b, key, site);
   uint32_t *const at = find(b, key);
-  const uint32_t index = *at;
-  if (index) {
-    uint32_t i = index;
-    for (int n = 0; i && n < ALIKE; i = sync_at(i)->next)
-      if (sync_at(i)->key == key) {
-        take(sync_at(i), site);
-        n++;
-      }
-    *at = sync_at(index)->next;
+  uint32_t i = *at;
+  for (int n = 0; i && n < ALIKE; i = sync_at(i)->next)
+    if (sync_at(i)->key == key) {
+      take(sync_at(i), site);
+      n++;
+    }
+  if (!kept && *at) {
+    ended = *at;
+    *at = sync_at(ended)->next;
   }
   chk_unlock(&b->lock);
-  if (index) sync_free(index);
+  if (ended) sync_free(ended);
 }
 
 void chk_unsend(uint64_t key) {
   struct chk_bucket *const b = bucket_of(key);
-  uint32_t ended = 0;
+  uint32_t ended = 0, kept = CHK_MESSAGES;
   chk_lock(&b->lock);
   uint32_t *last = NULL;
   for (uint32_t *at = &b->first; *at; at = &sync_at(*at)->next)
     if (sync_at(*at)->key == key) last = at;
+  while (!last && kept && b->key[kept - 1] != key) kept--;
   if (last) {
     ended = *last;
     *last = sync_at(ended)->next;
+  } else if (kept) {
+    drop(b, kept - 1);
   }
   chk_unlock(&b->lock);
   if (ended) sync_free(ended);

@@ -37,36 +37,30 @@ static void compare_buffer(uintptr_t addr, size_t bytes, int kind, const void *p
 
 /* ---- strict accesses of UPC */
 
-/* A variable with a fixed place of each thread: this library is loaded at start. */
-#define CHK_FAST __attribute__((tls_model("initial-exec")))
+_Thread_local CHK_FAST int chk_strict_how;
 
 static _Thread_local CHK_FAST struct {
-  int how;
   uint32_t site, owner;
   uintptr_t word; /* of the owner; 0: none yet */
 } strict;
-
-bool chk_strict(void) {
-  return strict.how != 0;
-}
 
 void chk_strict_word(uint32_t owner, uintptr_t addr, uint32_t site, uint64_t put) {
   strict.word = addr;
   strict.owner = owner;
   strict.site = site;
-  if (strict.how & GEXX_CHECK_GIVE) chk_word_give(owner, addr, site, put);
+  if (chk_strict_how & GEXX_CHECK_GIVE) chk_word_give(owner, addr, site, put);
 }
 
 void gexx_check_strict(int how) {
-  const bool takes = strict.word && (strict.how & GEXX_CHECK_TAKE);
-  if (takes || ((strict.how || how) && chk_on())) {
+  const bool takes = strict.word && (chk_strict_how & GEXX_CHECK_TAKE);
+  if (takes || ((chk_strict_how || how) && chk_on())) {
     chk_enter();
     if (takes) chk_word_take(strict.owner, strict.word, strict.site);
-    if (!strict.how != !how) chk_watch_strict(how != 0);
+    if (!chk_strict_how != !how) chk_watch_strict(how != 0);
     chk_exit();
   }
   strict.word = 0;
-  strict.how = chk_on() ? how : 0;
+  chk_strict_how = chk_on() ? how : 0;
 }
 
 /* A load or store of a segment that is strict. */
@@ -93,7 +87,7 @@ static void on_access(uintptr_t addr, size_t bytes, int kind, const void *pc) {
   addr = chk_resolve(addr);
   if (!chk_segment_has((const void *)addr))
     compare_buffer(addr, bytes, kind, pc);
-  else if (CHK_UNLIKELY(strict.how))
+  else if (CHK_UNLIKELY(chk_strict_how))
     strict_access(addr, bytes, kind, pc);
   else if (CHK_LIKELY(addr - chk.own.base < chk.own.bytes))
     chk_see(addr, bytes, kind, pc);

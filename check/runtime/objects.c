@@ -31,9 +31,6 @@ struct object {
 
 static struct team *teams;
 static struct object *objects;
-uint32_t chk_jobrank(gex_TM_t tm, gex_Rank_t rank) {
-  return tm->jobrank ? tm->jobrank[rank] : rank;
-}
 
 static uint64_t members_of(gex_TM_t tm) {
   uint64_t h = tm->size;
@@ -63,6 +60,7 @@ static void team_ended(gex_TM_t tm) {
   struct team **at = &teams;
   while (*at && (*at)->tm != tm) at = &(*at)->next;
   struct team *const t = *at;
+  chk_near_forget();
   if (!t) return;
   *at = t->next;
   free(t);
@@ -268,6 +266,7 @@ void chk_team_made(gex_TM_t tm) {
   if (!chk_on() || tm == GEX_TM_INVALID) return;
   chk_enter();
   (void)team_of(tm);
+  chk_near_forget();
   chk_exit();
 }
 
@@ -345,6 +344,9 @@ void gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_F
 
 void gex_AD_Destroy(gex_AD_t ad) {
   chk_ended(ad);
+  chk_guard();
+  chk_near_forget();
+  chk_exit();
   chk_real.gex_AD_Destroy(ad);
 }
 

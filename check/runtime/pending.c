@@ -12,6 +12,8 @@
  */
 #include "check/runtime/chk.h"
 
+#include <tombolo/check_hook.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +44,13 @@ struct implicit {
 };
 
 static struct node *table[BUCKETS], *spare;
+
+/* The newest operation of near.c, in a process of one thread: most are waited for at once. */
+static struct {
+  gex_Event_t event, spare; /* of it, GEX_EVENT_INVALID: none; one that was waited for */
+  struct chk_pending op;
+} newest;
+
 static struct implicit of_client; /* of a SEQ client */
 static _Thread_local struct implicit of_thread;
 
@@ -89,9 +98,8 @@ static void local_done(struct chk_pending *p) {
 }
 
 void chk_end(const struct chk_pending *p) {
-  struct chk_pending copy = *p;
   chk_done(p->remote);
-  local_done(&copy);
+  chk_local_done(p->local);
   if (p->members) {
     chk_leave(p->acquire, p->site, p->members, p->acquires);
     if (p->acquires) chk_floor_take();
@@ -151,6 +159,37 @@ void chk_pend(gex_Event_t event, const struct chk_pending *p) {
     chk_end(p);
 }
 
+/* The newest operation gets a place in the table. */
+static void keep_newest(void) {
+  const gex_Event_t event = newest.event;
+  newest.event = GEX_EVENT_INVALID;
+  if (event != GEX_EVENT_INVALID) chk_pend(event, &newest.op);
+}
+
+gex_Event_t chk_pend_newest(const struct chk_pending *p) {
+  if (CHK_UNLIKELY(newest.event != GEX_EVENT_INVALID)) keep_newest();
+  const gex_Event_t event = newest.spare == GEX_EVENT_INVALID ? gexx_check_event() : newest.spare;
+  newest.spare = GEX_EVENT_INVALID;
+  if (CHK_UNLIKELY(chk_words.threads)) {
+    chk_pend(event, p);
+    return event;
+  }
+  newest.event = event;
+  newest.op = *p;
+  return event;
+}
+
+/* Ends the newest operation, if it has this event. Returns whether. */
+static bool newest_ended(gex_Event_t event) {
+  if (chk_words.threads || event != newest.event || event == GEX_EVENT_INVALID) return false;
+  chk_enter();
+  newest.event = GEX_EVENT_INVALID;
+  newest.spare = event;
+  chk_end(&newest.op);
+  chk_exit();
+  return true;
+}
+
 /* The access ends with a wait for implicit operations, or with the access region that is open. */
 static void chk_pend_nbi(const struct chk_pending *p) {
   struct implicit *const i = implicit();
@@ -188,6 +227,7 @@ int chk_started_nbi(const struct chk_pending *p, int refused) {
 
 /* An event, or a leaf, was synchronised. */
 static void synchronised(gex_Event_t event) {
+  keep_newest();
   struct node **const at = find(op_of(event)), *const n = *at;
   if (!n) return;
   const bool leaf = ((uintptr_t)event & 63) != 0;
@@ -228,6 +268,7 @@ static void implicit_ended(gex_EC_t mask) {
 }
 
 void chk_pending_leaks(void) {
+  keep_newest();
   for (uint32_t b = 0; b < BUCKETS; b++)
     for (const struct node *n = table[b]; n; n = n->next)
       if (n->list.count) chk_leak("event that was never completed", n->list.first[0].site);
@@ -238,12 +279,14 @@ void chk_pending_leaks(void) {
 /* ---- the calls */
 
 int gexx_event_test(gex_Event_t event) {
+  if (newest_ended(event)) return GASNET_OK;
   const int rc = chk_real.gexx_event_test(event);
   if (rc == GASNET_OK) ended(event);
   return rc;
 }
 
 void gexx_event_wait(gex_Event_t event) {
+  if (newest_ended(event)) return;
   chk_real.gexx_event_wait(event);
   ended(event);
 }

@@ -81,6 +81,39 @@ static struct chk_pending start(const struct transfer *t, const char *call, cons
   return p;
 }
 
+#define SLOW_FLAGS (GEXX_RMA_SLOW_FLAGS | GEX_FLAG_IMMEDIATE)
+#define NEAR_BYTES 64u
+
+/* Whether a blocking transfer is the usual one of a few bytes, whose local side is not recorded. */
+static bool is_usual(const struct transfer *t) {
+  const bool puts_give = chk.words || chk.all_strict || chk_strict();
+  return t->bytes - 1 < NEAR_BYTES && !(t->flags & SLOW_FLAGS) && !CHK_UNLIKELY(puts_give) &&
+         !chk.open_here && (!t->local || !chk_segment_has(t->local)) &&
+         (uintptr_t)t->remote % CHK_PAGE_BYTES + t->bytes <= CHK_PAGE_BYTES;
+}
+
+/* Records a blocking transfer that is a copy here. Returns what to add to the peer's address, or
+ * GEXX_UNMAPPED: it is for the library, and not recorded. */
+static intptr_t start_near(const struct transfer *t, const char *call, const void *pc) {
+  intptr_t delta = GEXX_UNMAPPED;
+  chk_enter();
+  if (CHK_LIKELY(is_usual(t))) delta = chk_near(t->tm, t->rank);
+  const uint32_t flags = CHK_TRANSFER | (t->is_get ? 0 : CHK_WRITE);
+  const struct chk_range range = {chk_jobrank(t->tm, t->rank), (uintptr_t)t->remote, t->bytes,
+                                  flags};
+  struct chk_page *const page =
+      delta == GEXX_UNMAPPED ? NULL : chk_page_at(range.owner, range.addr, true);
+  if (CHK_LIKELY(page)) {
+    chk_ahead(page, range.addr, gexx_rma_local(delta, t->remote));
+    struct chk_access *const a = chk_shared(chk_site(call, pc), flags);
+    chk_lock(&page->lock);
+    chk_mark_in(a, page, &range);
+    chk_unlock(&page->lock);
+  }
+  chk_exit();
+  return page ? delta : GEXX_UNMAPPED;
+}
+
 /* The end of a call that returns when it is complete, or refused. Returns rc. */
 static int settled(const struct chk_pending *p, int rc, gex_Flags_t flags) {
   (void)chk_started(p, rc && (flags & GEX_FLAG_IMMEDIATE) ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
@@ -94,11 +127,19 @@ static int settled(const struct chk_pending *p, int rc, gex_Flags_t flags) {
 /* Whether a call is to be checked: not one that the library makes itself. */
 #define OUTER            (chk_on() && !chk_inner(__builtin_return_address(0)))
 
-CHK_DEFINE_IF(OUTER, int, gexx_rma_put,
-              (gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
-               gex_Flags_t flags),
-              (tm, rank, dest, src, nbytes, flags), SETTLED,
-              START("gex_RMA_PutBlocking", tm, rank, false, false, dest, src, nbytes, flags, NULL))
+int gexx_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
+                 gex_Flags_t flags) {
+  if (!OUTER) return chk_real.gexx_rma_put(tm, rank, dest, src, nbytes, flags);
+  const struct transfer t = {tm, rank, false, false, dest, src, nbytes, flags, NULL};
+  const void *const pc = __builtin_return_address(0);
+  const intptr_t delta = start_near(&t, "gex_RMA_PutBlocking", pc);
+  if (delta != GEXX_UNMAPPED) {
+    gexx_rma_copy_out(delta, dest, src, nbytes);
+    return 0;
+  }
+  const struct chk_pending p = start(&t, "gex_RMA_PutBlocking", pc);
+  SETTLED(chk_real.gexx_rma_put(tm, rank, dest, src, nbytes, flags));
+}
 
 CHK_DEFINE(int, gexx_rma_put_nbi,
            (gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
@@ -112,11 +153,19 @@ CHK_DEFINE(gex_Event_t, gexx_rma_put_nb,
            (tm, rank, dest, src, nbytes, lc_opt, flags), CHK_STARTED,
            START("gex_RMA_PutNB", tm, rank, false, true, dest, src, nbytes, flags, lc_opt))
 
-CHK_DEFINE_IF(OUTER, int, gexx_rma_get,
-              (gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
-               gex_Flags_t flags),
-              (tm, dest, rank, src, nbytes, flags), SETTLED,
-              START("gex_RMA_GetBlocking", tm, rank, true, false, src, dest, nbytes, flags, NULL))
+int gexx_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
+                 gex_Flags_t flags) {
+  if (!OUTER) return chk_real.gexx_rma_get(tm, dest, rank, src, nbytes, flags);
+  const struct transfer t = {tm, rank, true, false, src, dest, nbytes, flags, NULL};
+  const void *const pc = __builtin_return_address(0);
+  const intptr_t delta = start_near(&t, "gex_RMA_GetBlocking", pc);
+  if (delta != GEXX_UNMAPPED) {
+    gexx_rma_copy_in(delta, dest, src, nbytes);
+    return 0;
+  }
+  const struct chk_pending p = start(&t, "gex_RMA_GetBlocking", pc);
+  SETTLED(chk_real.gexx_rma_get(tm, dest, rank, src, nbytes, flags));
+}
 
 CHK_DEFINE(int, gexx_rma_get_nbi,
            (gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes, gex_Flags_t flags),
@@ -131,18 +180,30 @@ CHK_DEFINE(gex_Event_t, gexx_rma_get_nb,
 gex_RMA_Value_t gexx_rma_get_val(gex_TM_t tm, gex_Rank_t rank, void *src, size_t nbytes,
                                  gex_Flags_t flags) {
   if (!chk_on()) return chk_real.gexx_rma_get_val(tm, rank, src, nbytes, flags);
-  const struct chk_pending p = START("gex_RMA_GetBlockingVal", tm, rank, true, false, src, NULL,
-                                     nbytes, flags & ~GEX_FLAG_IMMEDIATE, NULL);
+  const struct transfer t = {tm,  rank, true, false, src, NULL, nbytes, flags & ~GEX_FLAG_IMMEDIATE,
+                             NULL};
+  const void *const pc = __builtin_return_address(0);
+  const intptr_t delta = start_near(&t, "gex_RMA_GetBlockingVal", pc);
+  if (delta != GEXX_UNMAPPED) return gexx_rma_load_val(gexx_rma_local(delta, src), nbytes);
+  const struct chk_pending p = start(&t, "gex_RMA_GetBlockingVal", pc);
   const gex_RMA_Value_t value = chk_real.gexx_rma_get_val(tm, rank, src, nbytes, flags);
   (void)chk_started(&p, GEX_EVENT_INVALID);
   return value;
 }
 
-CHK_DEFINE(int, gexx_rma_put_val,
-           (gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes,
-            gex_Flags_t flags),
-           (tm, rank, dest, value, nbytes, flags), SETTLED,
-           START("gex_RMA_PutBlockingVal", tm, rank, false, false, dest, NULL, nbytes, flags, NULL))
+int gexx_rma_put_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes,
+                     gex_Flags_t flags) {
+  if (!chk_on()) return chk_real.gexx_rma_put_val(tm, rank, dest, value, nbytes, flags);
+  const struct transfer t = {tm, rank, false, false, dest, NULL, nbytes, flags, NULL};
+  const void *const pc = __builtin_return_address(0);
+  const intptr_t delta = start_near(&t, "gex_RMA_PutBlockingVal", pc);
+  if (delta != GEXX_UNMAPPED) {
+    gexx_rma_store_val(gexx_rma_local(delta, dest), value, nbytes);
+    return 0;
+  }
+  const struct chk_pending p = start(&t, "gex_RMA_PutBlockingVal", pc);
+  SETTLED(chk_real.gexx_rma_put_val(tm, rank, dest, value, nbytes, flags));
+}
 
 CHK_DEFINE(int, gexx_rma_put_nbi_val,
            (gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes,

@@ -74,8 +74,14 @@ void chk_watch_strict(bool begins) {
 
 static struct { uintptr_t at, bytes, memory; } aliases[ALIASES];
 static uint32_t alias_count;
+bool chk_more_memory;
 
-uintptr_t chk_resolve(uintptr_t addr) {
+/* Whether there is more memory than the segment that has words. */
+static void more_memory(void) {
+  chk_more_memory = alias_count || range_count > (chk.own.bytes ? 1u : 0u);
+}
+
+uintptr_t chk_resolve_any(uintptr_t addr) {
   for (uint32_t i = 0; i < alias_count; i++)
     if (addr - aliases[i].at < aliases[i].bytes) return addr - aliases[i].at + aliases[i].memory;
   return addr;
@@ -86,6 +92,7 @@ void gexx_check_alias(const void *at, size_t bytes, const void *memory) {
   aliases[alias_count].at = (uintptr_t)at;
   aliases[alias_count].bytes = bytes;
   aliases[alias_count++].memory = (uintptr_t)memory;
+  more_memory();
   watch_for_long((uintptr_t)at, bytes);
 }
 
@@ -97,6 +104,8 @@ void chk_segment_add(uintptr_t base, uintptr_t bytes) {
   ranges[range_count].bytes = bytes;
   range_count++;
   watch_segment(base, bytes);
+  more_memory();
+  chk_near_forget();
 }
 
 void chk_segment_remove(uintptr_t base) {
@@ -104,10 +113,11 @@ void chk_segment_remove(uintptr_t base) {
   while (i < range_count && ranges[i].base != base) i++;
   if (i < range_count) ranges[i] = ranges[--range_count];
   if (chk.own.bytes && chk.own.base == base) chk_own_end();
+  more_memory();
+  chk_near_forget();
 }
 
-bool chk_segment_has(const void *at) {
-  if ((uintptr_t)at - chk.own.base < chk.own.bytes) return true;
+bool chk_segment_has_any(const void *at) {
   const uintptr_t addr = chk_resolve((uintptr_t)at);
   for (uint32_t i = 0; i < range_count; i++)
     if (addr - ranges[i].base < ranges[i].bytes) return true;

@@ -15,6 +15,7 @@
 
 #define PART       (CHK_CELLS / CHK_PARTS)
 #define PART_BYTES ((uintptr_t)PART * CHK_GRANULE)
+#define FEW_BYTES  64u /* granules that are compared one by one */
 
 /* An access that is compared with the words of a range; verdicts about the last accesses met. */
 struct compare {
@@ -28,12 +29,10 @@ struct compare {
   bool ordered[2];
 };
 
-static uint64_t key_of(uint32_t owner, uintptr_t addr) {
-  return ((uint64_t)owner << 52 | addr / CHK_PAGE_BYTES) + 1;
-}
+struct chk_page *chk_hand[CHK_HAND];
 
 struct chk_page *chk_page_of(uint32_t owner, uintptr_t addr, bool make) {
-  const uint64_t key = key_of(owner, addr);
+  const uint64_t key = chk_page_key(owner, addr);
   struct chk_page *table = chk_at(chk.area, chk.area->where_table);
   const uint64_t group = (key >> 8) * UINT64_C(0x9e3779b97f4a7c15) >> 44;
   uint64_t at = (group << 8 | (key & 255)) & (CHK_PAGES - 1);
@@ -56,14 +55,6 @@ struct chk_page *chk_page_of(uint32_t owner, uintptr_t addr, bool make) {
   }
   __atomic_fetch_add(&chk.area->missed, 1, __ATOMIC_RELAXED);
   return NULL;
-}
-
-struct chk_page *chk_page_at(uint32_t owner, uintptr_t addr, bool make) {
-  static struct chk_page *newest; /* no page ends */
-  if (CHK_LIKELY(newest && newest->key == key_of(owner, addr))) return newest;
-  struct chk_page *const p = chk_page_of(owner, addr, make);
-  if (p) newest = p;
-  return p;
 }
 
 /* Whether an access is ordered before the one that is compared. */
@@ -151,22 +142,11 @@ static uint32_t given_up(const struct compare *c, const uint64_t cell[CHK_SLOTS]
   return place;
 }
 
-/* Whether a word is of no access that may be in a race with one to come. */
-static inline bool is_over(const struct compare *c, uint64_t word, uint32_t mask) {
-  return !word || (word >> 16 < chk.floor && is_hidden(c, word, mask));
-}
-
 /* Compare with one granule, and enter the access there. */
-static inline void compare_cell(struct compare *c, uint64_t cell[CHK_SLOTS], uint32_t mask,
-                                uintptr_t addr) {
+static void compare_any(struct compare *c, uint64_t cell[CHK_SLOTS], uint32_t mask,
+                        uintptr_t addr) {
   const uint64_t mine = chk_word(c->now->number, mask, c->flags);
   uint32_t place = CHK_SLOTS;
-  if (c->enters && is_over(c, cell[0], mask) && is_over(c, cell[1], mask) &&
-      is_over(c, cell[2], mask)) {
-    cell[0] = mine;
-    cell[1] = cell[2] = 0;
-    return;
-  }
   if ((cell[0] == mine || cell[1] == mine || cell[2] == mine) && is_alone(cell, mine)) return;
   for (uint32_t i = 0; i < CHK_SLOTS; i++) {
     if (stays(c, cell[i], &mask, addr) || !c->enters) continue;
@@ -176,6 +156,27 @@ static inline void compare_cell(struct compare *c, uint64_t cell[CHK_SLOTS], uin
   if (!c->enters) return;
   if (place == CHK_SLOTS) place = given_up(c, cell);
   cell[place] = chk_word(c->now->number, mask, c->flags);
+}
+
+/* Whether a word stays that a barrier has ordered, as is_hidden says. in more: bits that it must
+ * not have to go; less: bits that it must have. */
+static inline bool keeps(uint64_t word, uint64_t more, uint64_t less) {
+  return word && ((word & more) | (~word & less));
+}
+
+/* As compare_any. Most often a barrier has ordered all words. */
+static inline void compare_cell(struct compare *c, uint64_t cell[CHK_SLOTS], uint32_t mask,
+                                uintptr_t addr) {
+  const uint64_t a = cell[0], b = cell[1], d = cell[2], end = chk.floor << 16 | 1;
+  if (CHK_UNLIKELY(!c->enters || a >= end || b >= end || d >= end)) {
+    compare_any(c, cell, mask, addr);
+    return;
+  }
+  const uint64_t more = (~c->flags & CHK_WRITE) | (~mask & 0xff) << 8, less = c->flags & CHK_ATOMIC;
+  const bool first = keeps(a, more, less), second = keeps(b, more, less);
+  if (!second) cell[1] = 0;
+  if (!keeps(d, more, less)) cell[2] = 0;
+  cell[!first ? 0 : !second ? 1 : !cell[2] ? 2 : 0] = chk_word(c->now->number, mask, c->flags);
 }
 
 static inline uint32_t cell_of(uintptr_t addr) {
@@ -192,16 +193,19 @@ static void expand(struct chk_page *p) {
   p->uniform = 0;
 }
 
-/* The granules of a part are not alike any more. Returns the one of an address. */
-static uint64_t (*expand_part(struct chk_page *p, uintptr_t addr))[CHK_SLOTS] {
-  const uint32_t cell = cell_of(addr), part = cell / PART;
+/* The granules of a part are not alike any more. */
+static void expand_alike(struct chk_page *p, uint32_t part) {
   struct chk_shadow *const s = chk_shadow_of(p);
-  if (p->alike & 1u << part) {
-    for (uint32_t i = part * PART; i < (part + 1) * PART; i++)
-      memcpy(s->cell[i], s->part[part], sizeof s->cell[i]);
-    p->alike &= ~(1u << part);
-  }
-  return &s->cell[cell];
+  for (uint32_t i = part * PART; i < (part + 1) * PART; i++)
+    memcpy(s->cell[i], s->part[part], sizeof s->cell[i]);
+  p->alike &= ~(1u << part);
+}
+
+/* The words of a granule, which may not be alike with its neighbours any more. */
+static inline uint64_t (*expand_part(struct chk_page *p, uintptr_t addr))[CHK_SLOTS] {
+  const uint32_t cell = cell_of(addr), part = cell / PART;
+  if (CHK_UNLIKELY(p->alike >> part & 1)) expand_alike(p, part);
+  return &chk_shadow_of(p)->cell[cell];
 }
 
 /* Enter an access of whole granules that their owner alone has accessed, so that all others there
@@ -325,14 +329,6 @@ static void compare_page(struct compare *c, struct chk_page *p, uintptr_t addr, 
   }
 }
 
-void chk_ahead(uint32_t owner, uintptr_t addr) {
-  const struct chk_page *const p = chk_page_at(owner, addr, true);
-  if (!p) return;
-  const struct chk_shadow *const s = chk_shadow_of(p);
-  __builtin_prefetch(&s->cell[cell_of(addr)], 1);
-  __builtin_prefetch(&s->given[cell_of(addr)], 1);
-}
-
 /* A range in one granule of a page whose lock is held. */
 static void compare_granule(struct compare *c, struct chk_page *p, uintptr_t addr, size_t bytes) {
   const uint32_t mask = ((1u << bytes) - 1) << addr % CHK_GRANULE;
@@ -354,9 +350,13 @@ static void compare_in(struct compare *c, uint32_t owner, uintptr_t addr, size_t
   chk_unlock(&p->lock);
 }
 
+/* Whether others than the owner may be in a race with an access. */
+static bool shares(const struct compare *c, const struct chk_range *range) {
+  return range->owner != c->now->rank || c->now->done == CHK_OPEN || (range->flags & CHK_ATOMIC);
+}
+
 static void compare_range(struct compare *c, const struct chk_range *range) {
-  c->shares = c->enters && (range->owner != c->now->rank || c->now->done == CHK_OPEN ||
-                            (range->flags & CHK_ATOMIC));
+  c->shares = c->enters && shares(c, range);
   uintptr_t addr = range->addr;
   const uintptr_t end = addr + range->bytes;
   while (addr < end) {
@@ -376,6 +376,26 @@ void chk_mark(struct chk_access *a, const struct chk_range *range) {
   a->owner = real.owner;
   if (a->done == CHK_OPEN && (range->flags & CHK_LOCAL)) chk_watch_buffer(real.addr, real.bytes);
   compare_range(&c, &real);
+}
+
+void chk_mark_in(struct chk_access *a, struct chk_page *p, const struct chk_range *range) {
+  struct compare c = {.now = a, .flags = range->flags, .enters = true};
+  const uintptr_t addr = range->addr;
+  const size_t bytes = range->bytes;
+  a->addr = addr;
+  a->bytes = bytes;
+  a->owner = range->owner;
+  if (shares(&c, range)) p->shared = 1;
+  if (addr % CHK_GRANULE + bytes <= CHK_GRANULE) {
+    compare_granule(&c, p, addr, bytes);
+  } else if (bytes <= FEW_BYTES && (addr | bytes) % CHK_GRANULE == 0) {
+    expand(p);
+    for (uintptr_t at = addr; at < addr + bytes; at += CHK_GRANULE)
+      compare_cell(&c, *expand_part(p, at), 0xff, at);
+  } else {
+    c.alone = !p->shared;
+    compare_page(&c, p, addr, bytes);
+  }
 }
 
 void chk_mark_cells(struct chk_access *a, struct chk_page *p, uintptr_t addr, uint32_t mask,

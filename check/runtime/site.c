@@ -19,14 +19,9 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#define KNOWN   4096u /* return addresses at hand; power of two */
-#define RUNTIME UINT32_MAX
+#define KNOWN CHK_KNOWN
 
-static struct {
-  const void *pc;
-  const char *call;
-  uint32_t site; /* RUNTIME: in a run-time library */
-} known[KNOWN];
+struct chk_known chk_known[KNOWN];
 
 static const char *const runtimes[] = {
     "libtombolo",  "tombolo-", "libcaf_tombolo", "libprif_tombolo", "libshmem_tombolo",
@@ -138,8 +133,7 @@ struct about {
 /* As is_runtime, and the function of the address, under chk.lock. */
 static const struct about *about(const void *pc) {
   static struct about all[KNOWN];
-  struct about *const a = &all[(uintptr_t)pc * UINT64_C(0x9e3779b97f4a7c15) >> 52];
-  _Static_assert(KNOWN == 1 << (64 - 52), "as the shift");
+  struct about *const a = &all[chk_known_place(pc)];
   if (a->pc == pc) return a;
   Dl_info info = {0};
   const bool found = dladdr(pc, &info) && info.dli_fname;
@@ -186,20 +180,15 @@ static uint32_t make(const char *call, const void *pc) {
 }
 
 static uint32_t *known_of(const char *call, const void *pc) {
-  uint64_t h = (uintptr_t)pc * UINT64_C(0x9e3779b97f4a7c15) ^ (uintptr_t)call;
-  h = (h ^ h >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
-  const uint32_t at = (uint32_t)(h >> 40) & (KNOWN - 1);
-  if (known[at].pc == pc && known[at].call == call) return &known[at].site;
-  known[at].pc = pc;
-  known[at].call = call;
-  known[at].site = 0;
-  return &known[at].site;
+  struct chk_known *const k = &chk_known[chk_known_place(pc)];
+  if (k->pc != pc || k->call != call) *k = (struct chk_known){pc, call, 0};
+  return &k->site;
 }
 
-uint32_t chk_site(const char *call, const void *pc) {
+uint32_t chk_site_find(const char *call, const void *pc) {
   uint32_t *site = known_of(call, pc);
-  if (!*site) *site = about(pc)->is_runtime ? RUNTIME : make(call, pc);
-  if (*site != RUNTIME) return *site;
+  if (!*site) *site = about(pc)->is_runtime ? CHK_RUNTIME : make(call, pc);
+  if (*site != CHK_RUNTIME) return *site;
   if (chk.statement && chk.statement->caller) {
     site = known_of(chk.statement->call, chk.statement->caller);
     if (!*site) *site = make(chk.statement->call, chk.statement->caller);

@@ -14,7 +14,7 @@
 
 struct chk chk = {.lock = PTHREAD_MUTEX_INITIALIZER};
 struct chk_real chk_real;
-_Thread_local bool chk_within;
+_Thread_local CHK_FAST bool chk_within;
 struct chk_words chk_words;
 static void join(struct chk_near *near, int leaves);
 __attribute__((visibility("default"))) struct chk_watch tombolo_check_watch = {

@@ -48,6 +48,17 @@ GEXX_API void *gexx_gate_take(gex_Rank_t from, int reply, uint32_t number);
 /* Passes a message that was taken to the gate again, which may keep it. Normal context. */
 GEXX_API void gexx_gate_run(void *message);
 
+/* Memory of the ranks of a team, or domain, that the checker accesses itself, as the inline forms
+ * do without a check: what to add to an address of a rank, [size], or GEXX_UNMAPPED. NULL: each
+ * access is to come to the library. Read an entry once for each access. */
+GEXX_API const intptr_t *gexx_check_near(gex_TM_t tm);
+struct gexx_ad_s;
+GEXX_API const intptr_t *gexx_check_near_ad(struct gexx_ad_s *ad);
+/* The root event of a new operation that is complete. */
+GEXX_API gex_Event_t gexx_check_event(void);
+/* So many atomic operations were done without the library: it may poll. Normal context. */
+GEXX_API void gexx_check_polls(uint32_t operations);
+
 /* Operations of a run-time library on a word that orders ranks. */
 enum { GEXX_CHECK_GIVE = 1, GEXX_CHECK_TAKE = 2 };
 

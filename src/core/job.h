@@ -136,8 +136,10 @@ struct tmb_job {
   uint32_t device_segments; /* segments of this process in device memory; atomic */
   bool signals_indexed;     /* a range of signals has an index; atomic */
   struct tmb_trace_area *trace; /* where events are recorded, NULL: nowhere; see op/record.h */
-  bool counted; /* operations are counted: the heads of teams and TM-pairs report no rank as mapped,
-                   so that inline forms call the library, which asks tmb_segtab_deltas */
+  bool counted; /* operations are counted, or a check or replay stands before the library: the heads
+                   of teams and TM-pairs report no rank as mapped, so that inline forms call the
+                   library, which asks tmb_segtab_deltas */
+  bool recorded; /* operations are counted, or events recorded; then `counted`, too */
 
   enum tmb_job_state state TMB_ALIGNED(TMB_CACHE_LINE);
   bool attached;
@@ -252,7 +254,7 @@ static inline gex_Rank_t tmb_rank_of_jobrank(gex_TM_t tm, uint32_t jobrank) {
 
 /* Count an operation that is done here. in kind: GEXX_STATS_. */
 static inline void tmb_count(int kind, uint32_t jobrank, size_t bytes) {
-  if (TMB_UNLIKELY(tmb_job.counted)) tmb_layers_count(kind, jobrank, bytes);
+  if (TMB_UNLIKELY(tmb_job.recorded)) tmb_layers_count(kind, jobrank, bytes);
 }
 
 /* Endpoint index of (tm, rank): 0 unless the team or pair leaves the primordial endpoints. */

@@ -88,7 +88,7 @@ struct tmb_layer {
   /* Perform a peer's atomic operation on a word of this process, see tmb_net_up. Any thread. */
   bool (*atomic)(void *addr, const struct tmb_net_atomic *atomic, void *old);
 
-  /* While tmb_job.counted: an operation is done, or sent. in kind:
+  /* While tmb_job.recorded: an operation is done, or sent. in kind:
    * GEXX_STATS_. Any thread. */
   void (*count)(int kind, uint32_t jobrank, size_t bytes);
 };

@@ -4,7 +4,7 @@
  *
  * Owns: the counts. Called as a layer by everything that does an operation (tmb_count), and by
  * clients. Calls nothing. Messages and signals are counted where they are sent
- * (core/progress/peer.c), all else where it is started: while tmb_job.counted is set, the inline
+ * (core/progress/peer.c), all else where it is started: while tmb_job.recorded is set, the inline
  * forms find nobody mapped and come to the library. Invariants: without TOMBOLO_STATS nothing here
  * runs; a try that finds no resources is not counted; counts of one kind and peer are exact, a
  * query while others count is not a snapshot. Sums over peers lie on the status page, too, where
@@ -58,7 +58,7 @@ static int init(void) {
     return TMB_E_NOMEM;
   }
   tmb_job.stats = s;
-  tmb_job.counted = true;
+  tmb_job.counted = tmb_job.recorded = true;
   tmb_job.special |= TMB_SPECIAL_COUNT;
   return 0;
 }

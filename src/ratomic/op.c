@@ -224,9 +224,10 @@ static bool done_here(gex_AD_t ad, const struct gexx_ad_op *o) {
  * first. */
 enum { UNPOLLED_MAX = 64 };
 
-static void poll_now_and_then(void) {
+static void poll_now_and_then(uint32_t operations) {
   struct tmb_thread *t = tmb_thread();
-  if (++t->unpolled < UNPOLLED_MAX || t->context) return;
+  t->unpolled += operations;
+  if (t->unpolled < UNPOLLED_MAX || t->context) return;
   t->unpolled = 0;
   tmb_poll();
 }
@@ -283,7 +284,7 @@ gex_Event_t gexx_ad_op_nb(gex_AD_t ad, const struct gexx_ad_op *asked) {
   resolve(name_of(o.dt, false), ad, &o);
   const uint32_t peer = tmb_jobrank(ad->tm, o.rank);
   const bool done = done_here(ad, &o);
-  if (done) poll_now_and_then();
+  if (done) poll_now_and_then(1);
   if (done && tmb_peer_lost(peer)) return tmb_op_event(tmb_op_lost(category_of(o.opcode), peer));
   if (done)
     return TMB_UNLIKELY(tmb_job.live_events) ? tmb_op_event(tmb_op_new(TMB_OP_SINGLE, 0))
@@ -302,8 +303,17 @@ int gexx_ad_op_nbi(gex_AD_t ad, const struct gexx_ad_op *asked) {
   resolve(name_of(o.dt, true), ad, &o);
   struct tmb_op *op = tmb_thread_iop(tmb_thread());
   if (!done_here(ad, &o)) return send(ad, &o, op) ? 1 : 0;
-  poll_now_and_then();
+  poll_now_and_then(1);
   const uint32_t peer = tmb_jobrank(ad->tm, o.rank);
   if (tmb_peer_lost(peer)) tmb_op_lose(op, category_of(o.opcode), peer);
   return 0;
+}
+
+const intptr_t *gexx_check_near_ad(struct gexx_ad_s *ad) {
+  const struct tmb_ad *const d = tmb_ad_of(ad);
+  return d->offload || !gexx_check_near(ad->tm) ? NULL : d->delta;
+}
+
+void gexx_check_polls(uint32_t operations) {
+  poll_now_and_then(operations);
 }

@@ -203,7 +203,6 @@ static void checker_init(void) {
   }
   tmb_job.live_events = true;
   tmb_job.counted = true;
-  tmb_job.special |= TMB_SPECIAL_COUNT;
 }
 
 /* Engine, conduit, layers and the client's objects, once the settings are known. */

@@ -101,6 +101,10 @@ void gexx_event_wait(gex_Event_t event) {
   retire(event);
 }
 
+gex_Event_t gexx_check_event(void) {
+  return tmb_op_event(tmb_op_new(TMB_OP_SINGLE, 0));
+}
+
 /* A wait of gexx_Event_WaitUntil. */
 struct either {
   gex_Event_t event;

@@ -122,7 +122,7 @@ int tmb_record_init(void) {
   page->tick0 = tmb_os_ticks_now();
   page->ns0 = tmb_os_now_ns();
   page->on = tmb_cfg_bool(TMB_CFG_STATS);
-  if (page->on) tmb_job.counted = true;
+  if (page->on) tmb_job.counted = tmb_job.recorded = true;
   if (!area) return 0;
   for (int i = 0; i < 2; i++) {
     messages.sent[i] = calloc(tmb_job.size, sizeof(uint32_t));
@@ -132,7 +132,7 @@ int tmb_record_init(void) {
     return TMB_E_NOMEM;
   }
   touch(area);
-  tmb_job.counted = true;
+  tmb_job.counted = tmb_job.recorded = true;
   tmb_job.special |= TMB_SPECIAL_COUNT;
   tmb_job.trace = area;
   return 0;

@@ -3,7 +3,7 @@
  * Recording the actions of this process in its trace area (boot/trace.h), with TOMBOLO_TRACE.
  *
  * Owns: declarations of record.c. Called where operations, messages, handlers, waits and calls of
- * teams begin and end. Calls: the tick counter. While events are recorded tmb_job.counted is set,
+ * teams begin and end. Calls: the tick counter. While events are recorded tmb_job.recorded is set,
  * so that the inline forms come to the library: without a trace nothing here runs, and no inline
  * path has an instruction for it. With TOMBOLO_STATS these calls sum up times on the status page.
  * Invariants: any thread may record at any time, also inside handlers; a record takes the slot of
@@ -28,12 +28,12 @@ static inline bool tmb_recording(void) {
 
 /* Now, in ticks, while events are recorded or operations counted; else 0. */
 static inline uint64_t tmb_record_clock(void) {
-  return TMB_UNLIKELY(tmb_job.counted) ? tmb_os_ticks_now() : 0;
+  return TMB_UNLIKELY(tmb_job.recorded) ? tmb_os_ticks_now() : 0;
 }
 
 /* Whether waits are recorded, or their time summed up. */
 static inline bool tmb_recording_waits(void) {
-  return TMB_UNLIKELY(tmb_job.counted);
+  return TMB_UNLIKELY(tmb_job.recorded);
 }
 
 /* Take the area, and make the inline forms come to the library. At start, after rank and size are

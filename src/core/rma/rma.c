@@ -163,11 +163,10 @@ static int start(struct access *a, struct tmb_op *op) {
   return 0;
 }
 
-/* The usual access that comes here because operations are counted or recorded: a copy, and done.
- * Returns false, with nothing done, for all others. */
+/* The usual access that comes here because operations are counted, recorded or checked: a copy, and
+ * done. Returns false, with nothing done, for all others. */
 static bool done_by_copy(const struct access *a) {
-  if (tmb_job.live_events || tmb_job.lost || a->tm->reserved || (a->flags & NO_SIMPLE_COPY))
-    return false;
+  if (tmb_job.debug || tmb_job.lost || a->tm->reserved || (a->flags & NO_SIMPLE_COPY)) return false;
   const uint64_t begun = tmb_record_clock();
   const intptr_t delta = tmb_segtab_delta_of(a->tm, a->rank);
   if (delta == GEXX_UNMAPPED) return false;
@@ -192,12 +191,12 @@ static int blocking(struct access *a) {
 }
 
 static int implicit(struct access *a) {
-  if (done_by_copy(a)) return 0;
+  if (!tmb_job.live_events && done_by_copy(a)) return 0;
   return start(a, tmb_thread_iop(tmb_thread())) ? 1 : 0;
 }
 
 static gex_Event_t with_event(struct access *a, uint32_t leaves) {
-  if (done_by_copy(a)) return GEX_EVENT_INVALID;
+  if (!tmb_job.live_events && done_by_copy(a)) return GEX_EVENT_INVALID;
   if (!tmb_job.live_events && !tmb_job.lost &&
       (a->nbytes == 0 || direct(a, tmb_segtab_delta_of(a->tm, a->rank)))) {
     (void)start(a, NULL);

@@ -98,6 +98,11 @@ const intptr_t *tmb_segtab_hidden(gex_TM_t tm) {
                                         : tmb_segtab_delta((gex_EP_Index_t)(tm - tm->ep->pair));
 }
 
+const intptr_t *gexx_check_near(gex_TM_t tm) {
+  return tmb_job.debug || tmb_job.recorded || tmb_job.gate || tm->reserved ? NULL
+                                                                           : tmb_segtab_deltas(tm);
+}
+
 /* The delta table of an endpoint index for writing. Indices start with one common table of
  * unmapped entries; at the first write the index gets its own, and its TM-pairs are pointed to
  * that. */

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a rank gives in one word: its clocks, which stay at hand for those who take it.
+ *
+ * Owns: the clocks that a rank keeps of its past. Called by clock.c and word.c, under chk.lock.
+ * Calls nothing. A rank and its clock stand for its clocks at that time, which anybody has who has
+ * heard of that clock. Others find them in the past of that rank. What a rank gives together with
+ * clocks of which it has not heard is joined: it stands for what is found there, no less.
+ * Invariants: a rank gives one set of clocks at each number of its own clock; who finds that a past
+ * is forgotten takes the newest, so that a race may be missed, and none is reported falsely; so at
+ * most one joined set is not heard of by its own rank, and not for long.
+ */
+#include "check/runtime/chk.h"
+
+#include <string.h>
+
+/* What is given: rank, index in its past, number of its clock. */
+#define CLOCK_BITS 40
+#define JOINED     (UINT64_C(1) << (CLOCK_BITS - 1))
+#define CLOCK_MASK (JOINED - 1)
+#define TRIES      (1u << 16) /* to read what another rank writes */
+
+_Static_assert(CHK_PAST_MOST == 1 << (56 - CLOCK_BITS) && CHK_PAST_RANKS == 0xff,
+               "a word has 64 bits");
+
+static uint64_t joined; /* index of what this rank has given and not heard of; 0: nothing */
+
+static uint32_t rank_of(uint64_t given) {
+  return (uint32_t)(given >> 56);
+}
+
+static uint64_t clock_of(uint64_t given) {
+  return given & CLOCK_MASK;
+}
+
+static struct chk_past *past_of(uint32_t rank, uint64_t number) {
+  const uint64_t count = chk.area->past_count, at = rank * count + (number & (count - 1));
+  return (struct chk_past *)(void *)((char *)chk_at(chk.area, chk.area->where_past) +
+                                     at * chk.area->past_bytes);
+}
+
+void chk_heard(const uint64_t *clock, uint32_t site) {
+  for (uint32_t r = 0; r < chk.ranks; r++) {
+    if (clock[r] <= chk.clock[r]) continue;
+    chk.clock[r] = clock[r];
+    chk.heard[r] = site;
+    chk.changed = true;
+  }
+}
+
+/* ---- give */
+
+/* Keeps the clocks of this rank, and more; NULL: none. */
+static void keep(const uint64_t *more) {
+  struct chk_past *const p = past_of(chk.rank, ++chk.past);
+  __atomic_store_n(&p->since, 0, __ATOMIC_SEQ_CST);
+  for (uint32_t r = 0; r < chk.ranks; r++) {
+    const uint64_t clock = more && more[r] > chk.clock[r] ? more[r] : chk.clock[r];
+    __atomic_store_n(&p->clock[r], clock, __ATOMIC_RELAXED);
+  }
+  __atomic_store_n(&p->since, chk.clock[chk.rank], __ATOMIC_SEQ_CST);
+  __atomic_store_n(&chk_floor_of(chk.rank)->past, chk.past, __ATOMIC_RELEASE);
+  chk.changed = more != NULL;
+}
+
+/* This rank hears of the joined set. */
+static void hear_joined(void) {
+  chk_heard(past_of(chk.rank, joined)->clock, chk.synced);
+  joined = 0;
+}
+
+static uint64_t given(uint64_t is_joined) {
+  return (uint64_t)chk.rank << 56 | (chk.past & (CHK_PAST_MOST - 1)) << CLOCK_BITS | is_joined |
+         chk.clock[chk.rank];
+}
+
+uint64_t chk_give(void) {
+  if (!chk.area->past_count || chk.clock[chk.rank] > CLOCK_MASK) return 0;
+  if (CHK_UNLIKELY(joined) && chk.past + 1 - joined > chk.area->past_count / 2) hear_joined();
+  if (chk.changed) keep(NULL);
+  return given(0);
+}
+
+uint64_t chk_give_joined(uint64_t was) {
+  if (joined || !chk.area->past_count || chk.clock[chk.rank] > CLOCK_MASK) return 0;
+  keep(chk_clocks_of(was));
+  joined = chk.past;
+  return given(JOINED);
+}
+
+/* ---- take */
+
+/* Copies clocks of a rank. Returns whether they are those of this number of its clock. */
+static bool copy_past(const struct chk_past *p, uint64_t clock, uint64_t into[]) {
+  const uint64_t since = __atomic_load_n(&p->since, __ATOMIC_SEQ_CST);
+  if (!since || since > clock) return false;
+  for (uint32_t r = 0; r < chk.ranks; r++)
+    into[r] = __atomic_load_n(&p->clock[r], __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  return __atomic_load_n(&p->since, __ATOMIC_SEQ_CST) == since;
+}
+
+const uint64_t *chk_clocks_of(uint64_t given) {
+  static uint64_t clocks[CHK_PAST_RANKS];
+  const uint32_t rank = rank_of(given);
+  bool found = copy_past(past_of(rank, given >> CLOCK_BITS), clock_of(given), clocks);
+  for (uint32_t i = 0; !found && i < TRIES; i++) {
+    const uint64_t newest = __atomic_load_n(&chk_floor_of(rank)->past, __ATOMIC_ACQUIRE);
+    found = copy_past(past_of(rank, newest), CHK_OPEN, clocks);
+  }
+  if (!found) memset(clocks, 0, sizeof clocks); /* the rank has died */
+  clocks[rank] = clock_of(given);
+  return clocks;
+}
+
+static bool covers_all(const uint64_t *clocks) {
+  for (uint32_t r = 0; r < chk.ranks; r++)
+    if (clocks[r] > chk.clock[r]) return false;
+  return true;
+}
+
+bool chk_covers(uint64_t given) {
+  if (CHK_UNLIKELY(given & JOINED)) return covers_all(chk_clocks_of(given));
+  return chk.clock[rank_of(given)] >= clock_of(given);
+}
+
+void chk_hear(uint64_t given, uint32_t site) {
+  if (!chk_covers(given)) chk_heard(chk_clocks_of(given), site);
+}
+
+void chk_hear_joined(void) {
+  if (joined) hear_joined();
+}
