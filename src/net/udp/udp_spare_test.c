@@ -4,7 +4,7 @@
 #include "base/unit_test.h"
 #include "net/udp/udp_rig_test.h"
 
-enum { BYTES = 700000, KEPT_MAX = 1 << 20 };
+enum { BYTES = 700000, KEPT_MAX = 2 << 20 };
 
 /* Bytes of a class that rank 0 keeps. */
 static uint64_t kept(uint32_t size_class) {
@@ -17,7 +17,7 @@ static uint64_t kept(uint32_t size_class) {
 /* As many packets as several peers' windows hold; all are given back. */
 TEST(bounded) {
   enum { COUNT = 4000 };
-  static const uint32_t lengths[UDP_BUF_CLASSES] = {100, 2000, 9000, 60000};
+  static const uint32_t lengths[UDP_BUF_CLASSES] = {100, 2000, 9000, 17000, 33000, 60000};
   static struct udp_buf *list[COUNT];
   const struct udp_config config = rig_config();
   rig_open(2, &config, NULL);
@@ -56,6 +56,30 @@ TEST(resent_from_the_copy) {
   assert_cmp(rig_stats[0].retransmits, >, 10);
   assert_int_equal(kept(UDP_BUF_CLASSES - 1), 0);
   rig_close(2);
+}
+
+/* The copy of a source whose end is awaited lies in a buffer that is kept afterwards. */
+TEST(copies_are_kept) {
+  static uint8_t src[60000];
+  static const uint32_t lengths[] = {17000, 33000, 60000};
+  const struct udp_config config = rig_config();
+  for (uint32_t i = 0; i < TMB_ARRAY_LEN(lengths); i++) {
+    rig_open(2, &config, NULL);
+    uint64_t done = 0;
+    const struct tmb_rma rma = {.peer = 1,
+                                .remote = rig_segment[1],
+                                .local = src,
+                                .nbytes = lengths[i],
+                                .op = &done,
+                                .report_local = true};
+    assert_int_equal(udp_put(rig_net[0], &rma), 0);
+    for (uint32_t steps = 0; done < 2; steps++) {
+      assert_cmp(steps, <, 1000000);
+      rig_step(2);
+    }
+    assert_cmp(kept(3 + i), >=, lengths[i]);
+    rig_close(2);
+  }
 }
 
 /* Packets of a length that is no multiple of 16, which the kernel hands over as one datagram: all

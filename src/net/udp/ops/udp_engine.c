@@ -21,11 +21,15 @@
 #define TINY_BUF    512u /* a packet of a transfer, whose payload stays where it lies */
 #define SMALL_BUF   2048u
 #define MIDDLE_BUF  9216u
-/* Of each class, kept for later packets: the window of one peer takes as much. Chosen. */
-#define SPARE_BYTES (1u << 20)
+#define HALF_BUF    17408u /* this and the next: copies of sources */
+#define LONG_BUF    33792u
+/* Of each class, kept for later packets: copies for one peer take as much in buffers of twice their
+ * length. Chosen. */
+#define SPARE_BYTES (2u << 20)
 
 static uint32_t class_bytes(uint32_t size_class) {
-  const uint32_t bytes[UDP_BUF_CLASSES] = {TINY_BUF, SMALL_BUF, MIDDLE_BUF, UDP_PACKET_MAX};
+  const uint32_t bytes[UDP_BUF_CLASSES] = {TINY_BUF, SMALL_BUF, MIDDLE_BUF,
+                                           HALF_BUF, LONG_BUF,  UDP_PACKET_MAX};
   return bytes[size_class];
 }
 

@@ -43,7 +43,8 @@ struct udp_xfer *udp_xfer_new(struct tmb_net *e, struct udp_peer *p, const struc
 
 void udp_xfer_copy(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
   if (!x->total) return;
-  x->copy = malloc(x->total);
+  if (x->total <= UDP_PACKET_MAX) x->buf = udp_buf_get(e, (uint32_t)x->total);
+  x->copy = x->buf ? x->buf->data : malloc(x->total);
   if (!x->copy) e->up->fatal("no memory to copy a message of %zu bytes", (size_t)x->total);
   memcpy(x->copy, x->src, x->total);
   x->src = x->copy;
@@ -65,11 +66,14 @@ void udp_xfer_add(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
 
 void udp_xfer_free(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
   if (x->copy) p->bulk.copied -= x->total;
-  free(x->copy);
+  if (x->buf)
+    udp_buf_put(e, x->buf);
+  else
+    free(x->copy);
+  x->buf = NULL;
   x->copy = NULL;
   x->complete = true;
   if (!x->held) free(x);
-  (void)e;
 }
 
 void udp_xfer_hold(struct tmb_net *e, struct udp_xfer *x) {

@@ -48,7 +48,8 @@ struct udp_xfer {
   struct udp_record record; /* template of its parts */
   int32_t args[TMB_AM_ARGS_MAX];
   const uint8_t *src;
-  uint8_t *copy; /* freed at the end, or NULL */
+  uint8_t *copy;       /* freed at the end, or NULL */
+  struct udp_buf *buf; /* of which `copy` is the memory; NULL: it is from malloc */
   uint64_t total, sent;
   uint64_t last_number; /* of the packet made last */
   uint32_t unacked;     /* packets */

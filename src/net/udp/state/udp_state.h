@@ -64,7 +64,7 @@ struct udp_held {
 };
 
 /* Fixed: the sizes of udp_engine.c, and the longest packet. */
-#define UDP_BUF_CLASSES 4u
+#define UDP_BUF_CLASSES 6u
 
 struct udp_config {
   uint32_t packet_bytes;     /* of a packet at most, header included */
