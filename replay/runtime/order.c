@@ -558,7 +558,7 @@ static void tell_threads(void) {
 
 bool rpl_enter(enum rpl_call call, const void *pc) {
   struct rpl_thread *const t = rpl_own;
-  if (!rpl_on() || t->inside) return false;
+  if (!rpl_on() || t->inside || rpl_in_handler()) return false;
   set_inside(t, true);
   if (rpl.mode == RPL_REPLAYS) end_before(call, pc);
   rpl_lock();
@@ -580,7 +580,7 @@ bool rpl_enter(enum rpl_call call, const void *pc) {
 
 bool rpl_step_begin(const void *pc) {
   struct rpl_thread *const t = rpl_own;
-  if (!rpl_on() || t->inside) return false;
+  if (!rpl_on() || t->inside || rpl_in_handler()) return false;
   rpl_lock();
   t->before.call = t->call;
   t->before.pc = t->pc;
