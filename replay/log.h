@@ -29,16 +29,18 @@ enum rpl_kind {
   RPL_REPLY,       /* that of a reply */
   RPL_RESULT,      /* of a call that may report "not yet"; arg: what it returned */
   RPL_INDEX,       /* of several events one is complete, or of several signals one; arg: index */
-  RPL_VALUE,       /* a value that was read; arg: the lower 32 bits */
-  RPL_HIGH,        /* the upper 32 bits of the value before, where they are not zero */
-  RPL_TICKET,      /* an operation on a word; arg: its number among those of the word's bucket */
-  RPL_VERSION,     /* behind a value that was written by a call: arg: writes to the word's bucket */
-  RPL_LOSS,        /* the library reported a loss; arg: the rank, detail: its state */
-  RPL_THREAD,      /* behind a handler that ran in another thread; arg: its ID */
-  RPL_RAN,         /* of that thread: it ran the handler; arg: number of the event, modulo 2^32 */
-  RPL_NUMBER,      /* behind a handler, and its thread: its message is not the one that its sender
-                      has sent behind the last one of it that ran; arg: number of the message */
-  RPL_TURN, /* arg: ID of the thread, or RPL_ID_HANDLERS; run: how often; repeat: a failure */
+  RPL_VALUE,   /* a value that was read; arg: the lower 32 bits; detail: where a call has written
+                  it, one more than the writes to the word's bucket since the last such value of
+                  the word, else 0 */
+  RPL_HIGH,    /* the upper 32 bits of the value before, where they are not zero */
+  RPL_TICKET,  /* an operation on a word; arg: its number among those of the word's bucket */
+  RPL_VERSION, /* behind a value whose writes are more; arg: writes to the word's bucket */
+  RPL_LOSS,    /* the library reported a loss; arg: the rank, detail: its state */
+  RPL_THREAD,  /* behind a handler that ran in another thread; arg: its ID */
+  RPL_RAN,     /* of that thread: it ran the handler; arg: number of the event, modulo 2^32 */
+  RPL_NUMBER,  /* behind a handler, and its thread: its message is not the one that its sender
+                  has sent behind the last one of it that ran; arg: number of the message */
+  RPL_TURN,    /* arg: ID of the thread, or RPL_ID_HANDLERS; run: how often; repeat: a failure */
   RPL_KINDS
 };
 

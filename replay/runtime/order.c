@@ -627,20 +627,25 @@ void rpl_leave(bool outer) {
 
 /* ---- other events */
 
-void rpl_note(enum rpl_kind kind, uint32_t arg) {
+static void note(enum rpl_kind kind, uint32_t arg, uint8_t detail) {
   rpl_lock();
   const struct rpl_event e = {.run = rpl_own->run,
                               .repeat = rpl_own->repeat,
                               .arg = arg,
                               .site = rpl_log_site(rpl_own),
-                              .kind = (uint8_t)kind};
+                              .kind = (uint8_t)kind,
+                              .detail = detail};
   rpl_log_append(rpl_own, &e);
   rpl_unlock();
 }
 
-void rpl_note_value(uint64_t value) {
+void rpl_note(enum rpl_kind kind, uint32_t arg) {
+  note(kind, arg, 0);
+}
+
+void rpl_note_value(uint64_t value, uint8_t detail) {
   rpl_lock(); /* no other event is between */
-  rpl_note(RPL_VALUE, (uint32_t)value);
+  note(RPL_VALUE, (uint32_t)value, detail);
   if (value >> 32) rpl_note(RPL_HIGH, (uint32_t)(value >> 32));
   rpl_unlock();
 }
@@ -682,8 +687,9 @@ bool rpl_take_more(enum rpl_kind kind, uint32_t *arg) {
   return true;
 }
 
-uint64_t rpl_take_value(void) {
+uint64_t rpl_take_value(uint8_t *detail) {
   uint64_t value = rpl_log_next()->arg;
+  if (detail) *detail = rpl_log_next()->detail;
   uint32_t high;
   rpl_log_step();
   if (rpl_take_more(RPL_HIGH, &high)) value |= (uint64_t)high << 32;

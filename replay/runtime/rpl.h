@@ -201,7 +201,7 @@ bool rpl_in_handler(void);
 void rpl_note_between(enum rpl_kind kind, uint32_t from, uint8_t detail);
 /* Note an event at this position. */
 void rpl_note(enum rpl_kind kind, uint32_t arg);
-void rpl_note_value(uint64_t value);
+void rpl_note_value(uint64_t value, uint8_t detail);
 /* Replay: the next event, if it is of this kind and its turn has come, and NULL otherwise. Handlers
  * before it run first. Reports a deviation if another event's turn has come. */
 const struct rpl_event *rpl_due(enum rpl_kind kind);
@@ -211,8 +211,8 @@ bool rpl_is_here(enum rpl_kind kind);
 bool rpl_comes(enum rpl_kind kind, uint32_t from);
 /* Take the event that rpl_due has returned. */
 void rpl_take(void);
-/* The value of an event of kind RPL_VALUE, which is taken. */
-uint64_t rpl_take_value(void);
+/* The value of an event of kind RPL_VALUE, which is taken. out detail: NULL: not asked for. */
+uint64_t rpl_take_value(uint8_t *detail);
 /* Take the next event if it is of this kind, which always follows another one. */
 bool rpl_take_more(enum rpl_kind kind, uint32_t *arg);
 /* One step of a wait in a replay: polls. in,out steps: 0 at the begin. in what: for messages. */

@@ -102,9 +102,9 @@ GET_SIGNAL(gex_Event_t, gexx_get_signal_nb, 0, GEX_EVENT_NO_OP)
 /* The value that a wait has returned: noted; in a replay the recorded value. */
 static uint64_t seen(bool outer, uint64_t value) {
   if (!outer) return value;
-  if (rpl.mode == RPL_RECORDS) rpl_note_value(value);
+  if (rpl.mode == RPL_RECORDS) rpl_note_value(value, 0);
   if (rpl.mode != RPL_REPLAYS || !rpl_due(RPL_VALUE)) return value;
-  return rpl_take_value();
+  return rpl_take_value(NULL);
 }
 
 uint64_t gexx_Signal_Wait(const uint64_t *sig, int cmp, uint64_t value) {
@@ -129,7 +129,7 @@ uint64_t gexx_Signal_Reset(uint64_t *sig) {
   RPL_ENTER(gexx_Signal_Reset);
   if (!outer || rpl.mode != RPL_REPLAYS || !rpl_due(RPL_VALUE))
     return seen(outer, reset(outer, sig));
-  const uint64_t value = rpl_take_value();
+  const uint64_t value = rpl_take_value(NULL);
   if (value) (void)rpl_real.gexx_Signal_WaitConsume(sig, value);
   rpl_written(sig);
   return value;

@@ -33,6 +33,7 @@ struct rpl_seen {
   uint32_t rank;
   bool used, known; /* known: it was read before */
   uint32_t writes;  /* of its bucket, then */
+  uint32_t noted;   /* those of the last value that an event has with its writes */
   uint64_t value;
 };
 
@@ -123,12 +124,26 @@ static void await(const struct want *w, const struct rpl_seen *last, uint64_t (*
     rpl_wait_step(&steps, "waiting for a value");
 }
 
-static uint64_t see_again(struct want *w, const struct rpl_seen *last, uint64_t (*read)(void *arg),
+static uint64_t see_again(struct want *w, struct rpl_seen *last, uint64_t (*read)(void *arg),
                           void *arg) {
-  w->value = rpl_take_value();
-  w->counted = rpl_take_more(RPL_VERSION, &w->writes);
+  uint8_t more;
+  w->value = rpl_take_value(&more);
+  w->counted = more || rpl_take_more(RPL_VERSION, &w->writes);
+  if (more) w->writes = (last ? last->noted : 0) + more - 1;
+  if (last && w->counted) last->noted = w->writes;
   await(w, last, read, arg);
   return w->value;
+}
+
+/* Note a value, with the writes to its bucket unless they are those of the last read. */
+static void note_seen(const struct want *w, struct rpl_seen *last) {
+  const bool counted = !last || !last->known || last->writes != w->writes;
+  const uint32_t more = w->writes - (last ? last->noted : 0);
+  rpl_lock(); /* no other event is between */
+  rpl_note_value(w->value, counted && more < UINT8_MAX ? (uint8_t)(more + 1) : 0);
+  if (counted && more >= UINT8_MAX) rpl_note(RPL_VERSION, w->writes);
+  rpl_unlock();
+  if (last && counted) last->noted = w->writes;
 }
 
 /* Read a word, and the writes before that. */
@@ -153,12 +168,7 @@ uint64_t rpl_see(uint32_t rank, const void *addr, uint64_t (*read)(void *arg), v
   } else {
     value = see_now(&w, b, read, arg);
     const bool same = last && last->known && last->value == value;
-    if (rpl.mode == RPL_RECORDS && !same) {
-      rpl_lock(); /* no other event is between */
-      rpl_note_value(value);
-      if (!last || !last->known || last->writes != w.writes) rpl_note(RPL_VERSION, w.writes);
-      rpl_unlock();
-    }
+    if (rpl.mode == RPL_RECORDS && !same) note_seen(&w, last);
   }
   if (!last) return value;
   last->known = true;
