@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -46,6 +47,28 @@ class Skip(unittest.TestCase):
         code, text = run("--wire", "", TMB_BUILD="/nowhere")
         self.assertEqual(code, 77)
         self.assertRegex(text, "^skipped: no (/dev/net/tun|/nowhere/tests/net/wire)")
+
+
+class Suite(unittest.TestCase):
+    """suite.py without programs: one line, with the command that builds them."""
+
+    def run_suite(self, tree):
+        words = [sys.executable, str(Path(LAB).with_name("suite.py")), "--pretend"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False,
+                              env={**os.environ, "TMB_BUILD": str(tree)})
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        return done.stderr
+
+    def test_no_tree(self):
+        self.assertRegex(self.run_suite("/nowhere"), "^suite: no build tree at /nowhere: make")
+
+    def test_not_built(self):
+        test = ("add_test(conformance.some.n2 /bin/true -n 2 --timeout 60 -- /nowhere/some)\n"
+                "set_tests_properties(conformance.some.n2 PROPERTIES LABELS conformance)\n")
+        with tempfile.TemporaryDirectory() as tree:
+            Path(tree, "CTestTestfile.cmake").write_text(test, encoding="utf-8")
+            said = self.run_suite(tree)
+        self.assertRegex(said, "^suite: 1 of 1 programs are not built, as /nowhere/some: cmake")
 
 
 class Cases(unittest.TestCase):

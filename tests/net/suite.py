@@ -73,6 +73,8 @@ class Run:
 
 def read_tests(select):
     """{name: {ranks: Run}} of the programs that ctest knows and whose name matches."""
+    if not (build_folder() / "CTestTestfile.cmake").exists():
+        sys.exit(f"suite: no build tree at {build_folder()}: make build, or set TMB_BUILD")
     command = ["ctest", "--test-dir", str(build_folder()), "--show-only=json-v1"]
     done = subprocess.run([*command, "-L", "^conformance$"], capture_output=True, check=True)
     found = {}
@@ -87,6 +89,15 @@ def read_tests(select):
         run = Run(match[1], command, environment, ranks, float(values.get("TIMEOUT", 60)))
         found.setdefault(match[1], {})[ranks] = run
     return found
+
+
+def refuse_missing(runs):
+    """Ends here where programs are not built, with the command that builds them."""
+    names = [run.command[run.command.index("--") + 1] for run in runs if "--" in run.command]
+    missing = [name for name in names if not Path(name).exists()]
+    if missing:
+        sys.exit(f"suite: {len(missing)} of {len(runs)} programs are not built, as {missing[0]}: "
+                 f"cmake --build {build_folder()} --target all nightly")
 
 
 def choose(runs, ranks):
@@ -234,6 +245,7 @@ def main():
     runs = runs[k - 1 :: n]
     if not runs:
         skip("no program is chosen")
+    refuse_missing(runs)
     if options.pretend:
         counts = run_all(runs, options, None)
     else:
