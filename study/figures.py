@@ -213,7 +213,7 @@ def silent(parts):
     panels = [Bars(Axis("time of an operation", "us", log=True), took, "time")]
     if stolen:
         panels.append(Bars(Axis("taken from the target's computation", "%", log=False, low=0),
-                           stolen, "what it costs the target"))
+                           stolen, "taken from the target"))
     return Shown(panels, sentence("A put of 8 B to a target that computes is done ", said)) \
         if said else Shown(panels, "No put of 8 B was measured in this run.")
 

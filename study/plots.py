@@ -327,9 +327,12 @@ def draw_bars(ax, panel, by_name):
     if panel.mark is not None:
         ax.axvline(panel.mark, color=INK, linewidth=1, linestyle=(0, (4, 2)))
     ax.set_ylim(at - 0.7, -0.9)  # as much room above the first bar as below the last, at any number
+    # Paper below a number hides the line that it would lie on.
+    paper = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.6}
     for x, y, text in labels:
         ax.annotate(text, (min(x, ax.get_xlim()[1]), y), (4, 0), textcoords="offset points",
-                    va="center", fontsize=SMALL - 0.5)
+                    va="center", fontsize=SMALL - 0.5, zorder=3,
+                    bbox=paper if panel.mark is not None else None)
 
 
 def draw_stacked(ax, panel, by_name):

@@ -59,6 +59,8 @@ def check_finds():
     drawn.text(0.95, 0.1, "far too long for this place")
     found = " ".join(plots.problems(drawn))
     assert "overlap" in found and "outside" in found, found
+    marked = plots.figure("x", Bars(Axis("ratio", low=0), {"pipeline": {"one": 0.9}}, mark=1))
+    assert [t for t in marked.axes[0].texts if t.get_bbox_patch()], "a line crosses the number"
     drawn = plots.figure("x", Lines(Axis("ranks"), Axis(""), {"one": [(1, 1), (2, 3)]}))
     assert any("no label of y" in p for p in plots.problems(drawn))
 
