@@ -152,6 +152,14 @@ class Array(_core.Array):
         self.put_signal_nb(rank, index, value, signals, i, add=add, set=set).wait()
 
     # ---- lists of regions
+    @staticmethod
+    def _listed(call: str, what: str, items: Any) -> list[Any]:
+        """The items of an argument that is a sequence; TypeError where it is none."""
+        try:
+            return list(items)
+        except TypeError:
+            raise TypeError(f"{call}: {what} is {items!r}; give a list, as [{items!r}]") from None
+
     def _shapes(self, indices: Sequence[Index]) -> list[tuple[int, ...]]:
         """Shapes of regions, as NumPy has them; nothing is allocated."""
         whole = np.broadcast_to(np.empty((), np.uint8), self.shape)
@@ -161,12 +169,13 @@ class Array(_core.Array):
         self, rank: SupportsIndex, indices: Sequence[Index], values: Sequence[Any]
     ) -> _core.Future[Any]:
         """Puts values[k] into index k of a rank, all by one operation; values may change then."""
-        keys = list(indices)
-        if len(keys) != len(values):
-            raise ValueError(f"put_list: {len(keys)} indices, but {len(values)} values")
+        keys = self._listed("put_list", "indices", indices)
+        given = self._listed("put_list", "values", values)
+        if len(keys) != len(given):
+            raise ValueError(f"put_list: {len(keys)} indices, but {len(given)} values")
         shapes = self._shapes(keys)
         packed = np.empty(sum(math.prod(s) for s in shapes), self.dtype)
-        for piece, value in zip(pieces(packed, shapes), values):
+        for piece, value in zip(pieces(packed, shapes), given):
             piece[...] = _foreign.host(value)
         return self._put_list(rank, keys, packed)
 
@@ -178,7 +187,7 @@ class Array(_core.Array):
 
     def get_list(self, rank: SupportsIndex, indices: Sequence[Index]) -> list[Any]:
         """Gets the elements of several indices of a rank, all by one operation."""
-        keys = list(indices)
+        keys = self._listed("get_list", "indices", indices)
         shapes = self._shapes(keys)
         packed = np.empty(sum(math.prod(s) for s in shapes), self.dtype)
         self._get_list(rank, keys, packed).wait()

@@ -32,6 +32,10 @@ def test_lists():
     assert a.get_list(right, []) == [] and a.put_list_nb(right, [], []).wait() is None
     with pytest.raises(ValueError, match="2 indices, but 1 values"):
         a.put_list(right, [0, 1], [0])
+    with pytest.raises(TypeError, match=r"get_list: indices is 5; give a list, as \[5\]"):
+        a.get_list(0, 5)
+    with pytest.raises(TypeError, match=r"put_list: values is 1.5; give a list, as \[1.5\]"):
+        a.put_list(0, [1], 1.5)
     with pytest.raises(IndexError):
         a.get_list(right, [6])
     job.barrier()
