@@ -448,6 +448,16 @@ int64_t caf_number_of(const struct caf_team *team);
 uint32_t caf_rank_in(int image, void *const *team_p, const int *number,
                      const struct caf_status *to);
 
+/* The same in the numbers of the current team; 0: the image is none of it, or is to be found by
+ * caf_rank_in. Calls nothing of the layer. */
+int caf_image_slow(int image, void *const *team_p, const int *number);
+static inline bool caf_is_current(void *const *team_p, const int *number) {
+  return team_p ? *team_p == caf.team : *number == caf.team->number;
+}
+static inline int caf_image_in(int image, void *const *team_p, const int *number) {
+  return caf_is_current(team_p, number) ? image : caf_image_slow(image, team_p, number);
+}
+
 /* Makes this image answer requests of accessors (remote.c). */
 void caf_remote_start(void);
 

@@ -92,7 +92,7 @@ void CAF(sync_team)(void **team, int unused) {
 }
 
 int CAF(team_number)(void *team) {
-  return (int)caf_number_of(team);
+  return (int)(team ? caf_number_of(team) : caf.team->number);
 }
 
 /* Address of ERRMSG= of a SYNC statement: gfortran up to 15 passes the address of a pointer to it.

@@ -51,6 +51,11 @@ int CAF(get_remote_function_index)(int hash) {
   return index;
 }
 
+/* Whether TEAM= and TEAM_NUMBER= name the current team, or are not there. */
+static inline bool is_of_current(void *const *team, const int *number) {
+  return __builtin_expect(!team && !number, 1) || caf_is_current(team, number);
+}
+
 /* Ends an access of an image that has not failed, as far as this one knows. */
 static inline void end_short(int *stat) {
   if (__builtin_expect(!stat, 1)) return;
@@ -179,11 +184,23 @@ static bool get_array_here(const struct get_call *c) {
   return true;
 }
 
+/* Gets an object that is here, of any team. Returns false where it is not. */
+static bool get_here(const struct get_call *c) {
+  if (c->target.may_realloc) return false;
+  if (c->team || c->team_number) {
+    struct get_call own = *c;
+    own.object.image = caf_image_in(c->object.image, c->team, c->team_number);
+    own.team = NULL;
+    own.team_number = NULL;
+    return own.object.image && get_here(&own);
+  }
+  return c->target.desc ? get_array_here(c) : get_scalar_here(c);
+}
+
 /* All gets but those of the fewest instructions. */
 static __attribute__((noinline)) void get_in_full(const struct get_call *c) {
   const struct caf_target *t = &c->target;
-  const bool usual = !t->may_realloc && !c->team && !c->team_number;
-  if (usual && (t->desc ? get_array_here(c) : get_scalar_here(c))) {
+  if (get_here(c)) {
     caf_ok(c->stat);
     return;
   }
@@ -207,7 +224,7 @@ void CAF(get_from_remote)(void *token, const struct caf_desc *src, const size_t 
                           int image, size_t dst_size, void **dst, size_t *dst_chars,
                           struct caf_desc *dst_desc, bool may_realloc, int index, void *add,
                           size_t add_bytes, int *stat, void **team, int *team_number) {
-  if (__builtin_expect(!dst_desc && !may_realloc && !team && !team_number, 1)) {
+  if (__builtin_expect(!dst_desc && !may_realloc && is_of_current(team, team_number), 1)) {
     const struct caf_selector s = {token, image, index, src, add};
     struct caf_here here;
     if (__builtin_expect(caf_find_short(&here, &s, CAF_ATTACH_READ, CAF_SCALAR), 1)) {
@@ -303,8 +320,15 @@ static bool put_scalar_here(const struct put_call *c) {
   return true;
 }
 
-/* Puts any object that is here, without TEAM=. Returns false where it is not. */
+/* Puts an object that is here, of any team. Returns false where it is not. */
 static bool put_here(const struct put_call *c) {
+  if (c->team || c->team_number) {
+    struct put_call own = *c;
+    own.object.image = caf_image_in(c->object.image, c->team, c->team_number);
+    own.team = NULL;
+    own.team_number = NULL;
+    return own.object.image && put_here(&own);
+  }
   const struct caf_lengths texts =
       lengths_of(c->object.token, c->src_size, c->src_chars, c->dst_chars);
   const struct caf_lengths *const of = c->src_chars || c->dst_chars ? &texts : NULL;
@@ -316,7 +340,7 @@ static bool put_here(const struct put_call *c) {
 
 /* All puts but those of the fewest instructions. */
 static __attribute__((noinline)) void put_in_full(const struct put_call *c) {
-  if (!c->team && !c->team_number && put_here(c)) {
+  if (put_here(c)) {
     caf_ok(c->stat);
     return;
   }
@@ -340,7 +364,8 @@ void CAF(send_to_remote)(void *token, struct caf_desc *dst, const size_t *dst_ch
                          size_t src_size, const void *src, const size_t *src_chars,
                          const struct caf_desc *src_desc, int index, void *add, size_t add_bytes,
                          int *stat, void **team, int *team_number) {
-  if (__builtin_expect(!team && !team_number && (!src_desc || caf_here_takes_short(src_desc)), 1)) {
+  if (__builtin_expect(
+          is_of_current(team, team_number) && (!src_desc || caf_here_takes_short(src_desc)), 1)) {
     const struct caf_selector s = {token, image, index, dst, add};
     const void *const data = src_desc ? (const void *)src_desc : src;
     struct caf_here here;

@@ -83,7 +83,7 @@ void CAF(sync_team)(void *team, int *stat, char *errmsg, size_t errmsg_len) {
 }
 
 int CAF(team_number)(void *team) {
-  return (int)caf_number_of(team);
+  return (int)(team ? caf_number_of(team) : caf.team->number);
 }
 
 void *CAF(get_team)(int32_t *level) {

@@ -92,6 +92,13 @@ static inline void caf_serve(void) {
   if (caf_serve_is_due()) caf_serve_slow();
 }
 
+/* The same of a statement that is to tell whether an image has failed, with STAT=: a poll hears of
+ * it. What is due stays due until caf_serve. */
+enum { CAF_HEARS = 8 };
+static inline bool caf_hear_is_due(void) {
+  return __builtin_expect((caf.until_serve -= CAF_HEARS) < 0, 0);
+}
+
 /* Statements that only read report their result and its place: a loop that has found one value for
  * long offers its processor to others, among which may be the image that it waits for. */
 void caf_looked(const void *where, int64_t found);

@@ -79,10 +79,37 @@ static void *find_any(const struct selector *s, uint32_t *rank) {
   return word;
 }
 
+/* Performs an operation of a statement with STAT= on an atom that is here. Returns false where it
+ * is not, or there is more to do. */
+static bool operate_here(const struct selector *s, gex_OP_t op, const void *x, const void *y,
+                         void *result) {
+  uint32_t rank;
+  void *const here = caf_word_short(s->token, s->offset, s->image, &rank);
+  const int kind = s->kind;
+  int64_t before;
+  if (!s->stat || !here || (kind != 4 && kind != 8) || caf_hear_is_due()) return false;
+  const int64_t a = x ? load(x, kind) : 0, b = y ? load(y, kind) : 0;
+  switch (op) {
+  case GEX_OP_SWAP: before = perform(here, kind, GEX_OP_SWAP, a, 0); break;
+  case GEX_OP_GET: before = perform(here, kind, GEX_OP_GET, 0, 0); break;
+  case GEX_OP_FCAS: before = perform(here, kind, GEX_OP_FCAS, a, b); break;
+  case GEX_OP_FADD: before = perform(here, kind, GEX_OP_FADD, a, 0); break;
+  case GEX_OP_FAND: before = perform(here, kind, GEX_OP_FAND, a, 0); break;
+  case GEX_OP_FOR: before = perform(here, kind, GEX_OP_FOR, a, 0); break;
+  case GEX_OP_FXOR: before = perform(here, kind, GEX_OP_FXOR, a, 0); break;
+  default: return false;
+  }
+  if (result) store(result, kind, before);
+  if (op == GEX_OP_GET || op == GEX_OP_FCAS) caf_looked(here, before);
+  *s->stat = 0;
+  return true;
+}
+
 /* Performs an operation on any atom. [in] x, y: operands, NULL: none. [out] result: the value
  * before, or NULL. */
 static __attribute__((noinline)) void operate(const struct selector *s, gex_OP_t op, const void *x,
                                               const void *y, void *result) {
+  if (operate_here(s, op, x, y, result)) return;
   CAF_INSIDE;
   uint32_t rank;
   void *const word = find_any(s, &rank);

@@ -49,7 +49,32 @@ struct statement {
   struct caf_status to;
 };
 
+/* Posts an event in mapped memory, as caf_post would. The layer below only wakes
+ * its owner, which any thread may do, so nothing marks that the program is inside. Returns false
+ * where that is not all of the statement: the caller then does it in full. [out] posts: that the
+ * event counts now. */
+static inline __attribute__((always_inline)) bool post_here(const struct caf_token *t, size_t index,
+                                                            int image, uint64_t *posts) {
+  uint32_t rank;
+  uint64_t *const word = caf_word_short(t, index * WORD, image, &rank);
+  if (!word || caf.pending & CAF_UNDER_WAY || caf.events != CAF_EVENTS_SIGNAL) return false;
+  *posts = __atomic_add_fetch(word, 1, __ATOMIC_RELEASE);
+  gexx_signal_changed(caf.tm, rank, (const uint64_t *)(t->addr[rank] + index * WORD));
+  return true;
+}
+
+/* The same with STAT=. Returns false as well. */
+static bool post_here_stat(const struct statement *s) {
+  uint64_t posts;
+  if (!s->to.stat || caf_hear_is_due() || !post_here(s->token, s->index, s->image, &posts))
+    return false;
+  *s->to.stat = 0;
+  if (too_many(posts)) fail_too_many(s->image, &s->to);
+  return true;
+}
+
 static __attribute__((noinline)) void post_any(const struct statement *s) {
+  if (post_here_stat(s)) return;
   CAF_INSIDE;
   const struct caf_status *to = &s->to;
   const uint32_t rank = caf_rank_of(s->token, s->image, to);
@@ -65,22 +90,10 @@ static __attribute__((noinline)) void post_any(const struct statement *s) {
       return;
     }
   }
-  if (to->stat) *to->stat = caf.lost_count ? caf.lost[rank] : 0;
-}
-
-/* Posts an event of another image in mapped memory, as caf_post would. The layer below only wakes
- * its owner, which any thread may do, so nothing marks that the program is inside. Returns false
- * where that is not all of the statement: the caller then does it in full. [out] posts: that the
- * event counts now. */
-static inline __attribute__((always_inline)) bool post_here(const struct caf_token *t, size_t index,
-                                                            int image, uint64_t *posts) {
-  uint32_t rank;
-  uint64_t *const word = caf_word_short(t, index * WORD, image, &rank);
-  if (!word || rank == caf.rank || caf.pending & CAF_UNDER_WAY || caf.events != CAF_EVENTS_SIGNAL)
-    return false;
-  *posts = __atomic_add_fetch(word, 1, __ATOMIC_RELEASE);
-  gexx_signal_changed(caf.tm, rank, (const uint64_t *)(t->addr[rank] + index * WORD));
-  return true;
+  if (to->stat) {
+    caf_serve();
+    *to->stat = caf.lost_count ? caf.lost[rank] : 0;
+  }
 }
 
 void CAF(event_post)(void *token, size_t index, int image, int *stat, char *errmsg,

@@ -287,6 +287,22 @@ uint32_t caf_rank_in(int image, void *const *team_p, const int *number,
   return team ? rank_at(image, team->jobrank, team->size, to) : UINT32_MAX;
 }
 
+enum { SEARCHED = 16 }; /* images of the current team, for one of another team */
+
+int caf_image_slow(int image, void *const *team_p, const int *number) {
+  const struct caf_team *team = caf.team;
+  if (team_p)
+    team = *team_p;
+  else if (*number != team->number)
+    team = *number == caf.initial.number ? &caf.initial : NULL;
+  if (!team || !is_active(team) || (uint32_t)image - 1u >= team->size) return 0;
+  const uint32_t rank = team->jobrank[image - 1];
+  if (!caf.team->parent) return (int)rank + 1;
+  for (uint32_t i = 0; i < SEARCHED && i < caf.team->size; i++)
+    if (caf.team->jobrank[i] == rank) return (int)i + 1;
+  return 0;
+}
+
 /* Barrier at the begin or end of a team. Images that are lost do not count, save that the statement
  * reports with STAT=. Returns whether the program goes on. */
 static bool meet(struct caf_team *team, const char *name, const struct caf_status *to) {

@@ -31,6 +31,12 @@ program selectors
         call expect(got == -merge(2, 1, mod(me, 2) == 1), 'number of a sibling')
         y[1, team_number=other] = 100*other
       end if
+      do i = 1, 100*images
+        got = x(1)[1 + mod(i, images), team=outer]
+        call expect(got == 1 + mod(i, images), 'images of the team around, in a loop')
+        got = x(2)[1 + mod(i, images), team_number=-1, stat=stat]
+        call expect(got == -1 - mod(i, images) .and. stat == 0, 'images of the initial team')
+      end do
       stat = 0
       got = x(1)[1, team_number=77, stat=stat]
       call expect(stat /= 0, 'no such number')
