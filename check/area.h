@@ -123,6 +123,9 @@ struct chk_site {
   uint64_t offset;       /* of the return address in its module, as addr2line takes it */
 };
 
+/* Or the number of a line, with this bit: the module is a file of Python. */
+#define CHK_SCRIPT (UINT64_C(1) << 63)
+
 enum chk_kind { CHK_RACE, CHK_LEAK, CHK_MEMORY };
 
 struct chk_finding {

@@ -46,8 +46,9 @@ if(TARGET python_core AND TMB_PYTHON3)
     "${TMB_PYTHON3}" "${tmb_examples}/collectives.py")
   add_test(NAME multi.replay_python COMMAND ${tmb_run} --record
     "${PROJECT_BINARY_DIR}/tests/check/python.order" -- "${TMB_PYTHON3}" "${tmb_examples}/ring.py")
-  set_tests_properties(multi.check_python multi.replay_python PROPERTIES LABELS multi TIMEOUT 120
-    ENVIRONMENT "PYTHONPATH=${PROJECT_BINARY_DIR}/python")
+  tmb_check_test(arrays arrays.py "${TMB_PYTHON3}")
+  set_tests_properties(multi.check_python multi.check_arrays multi.replay_python PROPERTIES
+    LABELS multi TIMEOUT 120 ENVIRONMENT "PYTHONPATH=${PROJECT_BINARY_DIR}/python")
 endif()
 
 # Nightly: the programs of the other tests under all checks.

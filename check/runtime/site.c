@@ -6,7 +6,8 @@
  * Called by all wrappers, under chk.lock. Calls: dladdr1; _Unwind_Backtrace where the caller is a
  * run-time library of ours (coarrays, UPC, OpenSHMEM, C++), whose own lines tell a user nothing:
  * then the site is the program's call of that library, and has its name. Lines are found by
- * tools/check after the run. Invariant: a site has one index in the job, equal in all ranks.
+ * tools/check after the run, but for those of Python, whose frames are asked. Invariant: a site has
+ * one index in the job, equal in all ranks.
  */
 #define _GNU_SOURCE
 #include "check/runtime/chk.h"
@@ -179,6 +180,127 @@ static uint32_t make(const char *call, const void *pc) {
   return enter(&s);
 }
 
+/* ---- Python, whose functions are found by name, if this process has it */
+
+static struct python {
+  int looked; /* -1: there is none */
+  int (*IsInitialized)(void);
+  int (*GILState_Check)(void);
+  int (*GILState_Ensure)(void);
+  void (*GILState_Release)(int);
+  void *(*GILState_GetThisThreadState)(void);
+  void *(*ThreadState_Next)(void *);
+  void *(*InterpreterState_ThreadHead)(void *);
+  void *(*InterpreterState_Main)(void);
+  int (*GC_Disable)(void);
+  int (*GC_Enable)(void);
+  void *(*Eval_GetFrame)(void);   /* borrowed */
+  void *(*Frame_GetBack)(void *); /* these give a reference */
+  void *(*Frame_GetCode)(void *);
+  int (*Frame_GetLineNumber)(void *);
+  void *(*Object_GetAttrString)(void *, const char *);
+  const char *(*Unicode_AsUTF8AndSize)(void *, ssize_t *);
+  void (*IncRef)(void *);
+  void (*DecRef)(void *);
+} python;
+
+static bool has_python(void) {
+  static const char *const names[] = {"Py_IsInitialized",
+                                      "PyGILState_Check",
+                                      "PyGILState_Ensure",
+                                      "PyGILState_Release",
+                                      "PyGILState_GetThisThreadState",
+                                      "PyThreadState_Next",
+                                      "PyInterpreterState_ThreadHead",
+                                      "PyInterpreterState_Main",
+                                      "PyGC_Disable",
+                                      "PyGC_Enable",
+                                      "PyEval_GetFrame",
+                                      "PyFrame_GetBack",
+                                      "PyFrame_GetCode",
+                                      "PyFrame_GetLineNumber",
+                                      "PyObject_GetAttrString",
+                                      "PyUnicode_AsUTF8AndSize",
+                                      "Py_IncRef",
+                                      "Py_DecRef"};
+  void *found[sizeof names / sizeof *names];
+  if (python.looked) return python.looked > 0;
+  python.looked = 1;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (!(found[i] = dlsym(RTLD_DEFAULT, names[i]))) python.looked = -1;
+  _Static_assert(sizeof python == sizeof(void *) + sizeof found, "one for each name");
+  memcpy((char *)&python + sizeof(void *), found, sizeof found);
+  return python.looked > 0;
+}
+
+/* A line of Python that calls our package, and the package's function. */
+struct script {
+  char file[CHK_PATH_BYTES], function[64];
+  int line;
+};
+
+/* Copies a text of a code object. */
+static void text_of(void *code, const char *attribute, char *into, size_t bytes) {
+  void *const text = python.Object_GetAttrString(code, attribute);
+  const char *const utf8 = text ? python.Unicode_AsUTF8AndSize(text, NULL) : NULL;
+  snprintf(into, bytes, "%s", utf8 ? utf8 : "");
+  if (text) python.DecRef(text);
+}
+
+/* Finds the newest frame outside of our package. Returns whether there is one. */
+static bool find_script(struct script *s) {
+  void *frame = python.Eval_GetFrame();
+  if (frame) python.IncRef(frame);
+  while (frame) {
+    void *const code = python.Frame_GetCode(frame);
+    text_of(code, "co_filename", s->file, sizeof s->file);
+    const bool outside = !strstr(s->file, "/tombolo/_");
+    if (!outside) text_of(code, "co_name", s->function, sizeof s->function);
+    python.DecRef(code);
+    s->line = python.Frame_GetLineNumber(frame);
+    void *const back = outside ? NULL : python.Frame_GetBack(frame);
+    python.DecRef(frame);
+    if (outside) return true;
+    frame = back;
+  }
+  return false;
+}
+
+/* Whether this thread alone uses the interpreter, so that none can have its lock. */
+static bool is_alone(void) {
+  void *const first = python.InterpreterState_ThreadHead(python.InterpreterState_Main());
+  return first && first == python.GILState_GetThisThreadState() && !python.ThreadState_Next(first);
+}
+
+/* As find_script, in a thread that holds the interpreter's lock, or can have it without a wait:
+ * others may wait for chk.lock with it. No collection may run, which would end objects of the
+ * library. */
+static bool in_script(struct script *s) {
+  if (!has_python() || !python.IsInitialized()) return false;
+  const bool held = python.GILState_Check();
+  if (!held && !is_alone()) return false;
+  s->function[0] = '\0';
+  const int state = held ? 0 : python.GILState_Ensure();
+  const int collects = python.GC_Disable();
+  const bool found = find_script(s);
+  if (collects) python.GC_Enable();
+  if (!held) python.GILState_Release(state);
+  return found;
+}
+
+/* A number for a line of a file, as if it were an address. */
+static const void *address_of(const struct script *s) {
+  uint64_t h = (uint64_t)s->line;
+  for (const char *c = s->file; *c; c++) h = (h ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+  return (const void *)(uintptr_t)h;
+}
+
+static uint32_t make_script(const char *call, const struct script *s) {
+  return enter(&(struct chk_site){.call = chk_name(*s->function ? s->function : call),
+                                  .module = module_of(s->file),
+                                  .offset = CHK_SCRIPT | (uint64_t)s->line});
+}
+
 static uint32_t *known_of(const char *call, const void *pc) {
   struct chk_known *const k = &chk_known[chk_known_place(pc)];
   if (k->pc != pc || k->call != call) *k = (struct chk_known){pc, call, 0};
@@ -192,6 +314,12 @@ uint32_t chk_site_find(const char *call, const void *pc) {
   if (chk.statement && chk.statement->caller) {
     site = known_of(chk.statement->call, chk.statement->caller);
     if (!*site) *site = make(chk.statement->call, chk.statement->caller);
+    return *site;
+  }
+  struct script s;
+  if (in_script(&s)) {
+    site = known_of(call, address_of(&s));
+    if (!*site) *site = make_script(call, &s);
     return *site;
   }
   struct frames f = {NULL, NULL};

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Seeded faults: each is found, with the lines that the program names; correct cases have none.
-#   tests/check/findings.py TOMBOLO SOURCE PROGRAM   (the program is compiled already, with -g)
+#   tests/check/findings.py TOMBOLO SOURCE PROGRAM   (the program is compiled already, with -g, or
+#   is a Python that runs the source)
 # A line of a race ends with "race: CASE...", that of a leak with "leak: CASE"; but in leaks.c, such
 # a case has "leak" in its name. A case whose name begins with ok has none. A line "memory: CASE"
 # allocates memory that is never freed, as one block of each rank.
@@ -37,7 +38,7 @@ def run(tombolo, program, source, case, want):
         out = os.path.join(folder, "out.json")
         done = subprocess.run(
             [tombolo, "run", "-n", "3", "--timeout", "60", "--check", kind,
-             "--check-json", out, program, case],
+             "--check-json", out, program, *([source] if name.endswith(".py") else []), case],
             capture_output=True, text=True, check=False)
         found = json.load(open(out, encoding="utf-8")) if os.path.exists(out) else None
     if found is None:

@@ -48,12 +48,18 @@ static FILE *start(const char *module, int input, pid_t *pid) {
   return out;
 }
 
+/* Whether a site is a return address in a module. */
+static bool is_address(struct chk_area *area, uint32_t site, uint32_t module) {
+  const struct chk_site *const s = chk_site_at(area, site);
+  return s->module == module && s->offset && !(s->offset & CHK_SCRIPT);
+}
+
 /* A file with the addresses of a module's sites; a return address is behind its call. */
 static int addresses(struct chk_area *area, uint32_t module) {
   FILE *const file = tmpfile();
   if (!file) return -1;
   for (uint32_t s = 1; s < area->sites; s++)
-    if (chk_site_at(area, s)->module == module && chk_site_at(area, s)->offset)
+    if (is_address(area, s, module))
       fprintf(file, "0x%llx\n", (unsigned long long)chk_site_at(area, s)->offset - 1);
   fflush(file);
   const int fd = dup(fileno(file));
@@ -93,7 +99,7 @@ static void read_lines(struct chk_area *area, uint32_t module, FILE *in, struct 
     text[strcspn(text, "\n")] = '\0';
     if (strncmp(text, "0x", 2) == 0) {
       for (s++; s < area->sites; s++)
-        if (chk_site_at(area, s)->module == module && chk_site_at(area, s)->offset) break;
+        if (is_address(area, s, module)) break;
       continue;
     }
     if (!read_line(in, &text, &bytes)) break;
@@ -102,8 +108,18 @@ static void read_lines(struct chk_area *area, uint32_t module, FILE *in, struct 
   free(text);
 }
 
+/* The line of a site in a file of Python. */
+static struct check_line script_line(struct chk_area *area, const struct chk_site *s) {
+  char *const file = strdup(chk_module_at(area, s->module));
+  if (!file) return (struct check_line){NULL, 0};
+  return (struct check_line){file, (unsigned)(s->offset & ~CHK_SCRIPT)};
+}
+
 struct check_line *check_lines(struct chk_area *area) {
   struct check_line *const lines = calloc(area->sites, sizeof *lines);
+  for (uint32_t s = 1; lines && s < area->sites; s++)
+    if (chk_site_at(area, s)->offset & CHK_SCRIPT)
+      lines[s] = script_line(area, chk_site_at(area, s));
   for (uint32_t m = 0; lines && area->findings && m < area->modules; m++) {
     const int input = addresses(area, m);
     pid_t pid = -1;
