@@ -170,6 +170,10 @@ check_fragments() {
     [ "$(pkg-config --define-variable=GASNET_CC=other --variable=GASNET_LD "$package")" = other ] ||
       fail "$package: GASNET_CC by --define-variable"
   done
+  for package in tombolo gasnet-smp-par gasnet_tools-seq; do # moved: no folder of the installation
+    [[ $(pkg-config --define-variable=prefix=/moved --cflags --libs "$package") != *"$prefix"* ]] ||
+      fail "$package: $prefix also with another prefix"
+  done
   [[ $(pkg-config --libs tombolo) == *-rdynamic* ]] || fail "tombolo.pc: -rdynamic"
   for mode in seq par; do
     mak=$prefix/include/gasnet_tools-$mode.mak
