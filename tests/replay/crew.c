@@ -26,9 +26,11 @@
 #define WORDS   3
 #define H_GIVE  200
 #define H_BACK  201
+#define H_MANY  202 /* with a payload */
+#define H_FULL  203
 
 enum kind {
-  GIVE, /* a message, which may be answered */
+  GIVE, /* a message, which may be answered, also a prepared one, or one that may be refused */
   ADD,
   SWAP,
   READ, /* an atomic get */
@@ -102,6 +104,20 @@ static void on_back(gex_Token_t t, gex_AM_Arg_t value) {
   note(t, 'b', value);
 }
 
+static size_t bytes_of(int value) {
+  return (size_t)value % 5 * 12000;
+}
+static void on_many(gex_Token_t t, void *buf, size_t nbytes, gex_AM_Arg_t value) {
+  note(t, 'm', value + (nbytes && *(const unsigned char *)buf != (unsigned char)value));
+  if (value % 3) return;
+  gex_AM_SrcDesc_t sd = gex_AM_PrepareReplyMedium(t, NULL, nbytes, nbytes, NULL, 0, 1);
+  memset(gex_AM_SrcDescAddr(sd), value, nbytes);
+  gex_AM_CommitReplyMedium(sd, H_FULL, nbytes, value);
+}
+static void on_full(gex_Token_t t, void *buf, size_t nbytes, gex_AM_Arg_t value) {
+  note(t, 'f', value + (nbytes && *(const unsigned char *)buf != (unsigned char)value));
+}
+
 static void say(struct worker *w, const char *what, unsigned long long value) {
   w->at += (size_t)snprintf(w->text + w->at, sizeof w->text - w->at, " %s%llx", what, value);
 }
@@ -132,6 +148,41 @@ static int put_tested(const struct step *s) {
     tests++;
   } while (rc != GASNET_OK);
   return tests;
+}
+
+/* A prepared message. in immediate: its preparation, and its commit, may be refused; neither is
+ * followed by a call of another thread. Returns how often they were. */
+static int give_prepared(const struct step *s, gex_Flags_t immediate) {
+  const size_t bytes = bytes_of(s->value);
+  int refused = 0;
+  gex_AM_SrcDesc_t sd =
+      gex_AM_PrepareRequestMedium(tm, s->peer, NULL, bytes, bytes, NULL, immediate, 1);
+  if (sd == GEX_AM_SRCDESC_NO_OP) {
+    sd = gex_AM_PrepareRequestMedium(tm, s->peer, NULL, bytes, bytes, NULL, 0, 1);
+    refused++;
+  }
+  memset(gex_AM_SrcDescAddr(sd), s->value, bytes);
+  while (gex_AM_CommitRequestMedium1_v2(sd, H_MANY, bytes, immediate, s->value)) refused++;
+  return refused;
+}
+static int give_now(const struct step *s) {
+  int rc = 0, refused = 0;
+  for (;;) {
+    CALL(rc = gex_AM_RequestShort1(tm, s->peer, H_GIVE, GEX_FLAG_IMMEDIATE, s->value));
+    if (!rc) return refused;
+    CALL(gasnet_AMPoll());
+    refused++;
+  }
+}
+static void give(struct worker *w, const struct step *s) {
+  int refused = 0;
+  if (s->value % 7 == 0)
+    refused = give_now(s);
+  else if (s->value % 7 == 1)
+    CALL(refused = give_prepared(s, s->value & GEX_FLAG_IMMEDIATE));
+  else
+    CALL(gex_AM_RequestShort1(tm, s->peer, H_GIVE, 0, s->value));
+  if (s->value % 7 < 2) say(w, "q", (unsigned long long)refused);
 }
 
 static uint64_t get_nb(const struct step *s) {
@@ -211,7 +262,7 @@ static void step(struct worker *w, const struct step *s) {
   uint64_t value = (uint64_t)s->value;
   int rc = 0;
   switch (s->kind) {
-  case GIVE: CALL(gex_AM_RequestShort1(tm, s->peer, H_GIVE, 0, s->value)); break;
+  case GIVE: give(w, s); break;
   case ADD: say(w, "a", atomic_op(s, GEX_OP_FADD)); break;
   case SWAP: say(w, "s", atomic_op(s, GEX_OP_FCAS)); break;
   case READ: say(w, "r", atomic_op(s, GEX_OP_GET)); break;
@@ -291,15 +342,18 @@ int main(int argc, char **argv) {
   gex_EP_t ep;
   gex_Segment_t segment;
   const gex_Flags_t takes = GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQREP;
+  const gex_Flags_t takes_long = GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQREP;
   gex_AM_Entry_t handlers[] = {{H_GIVE, (gex_AM_Fn_t)on_give, takes, 1, NULL, NULL},
-                               {H_BACK, (gex_AM_Fn_t)on_back, takes, 1, NULL, NULL}};
+                               {H_BACK, (gex_AM_Fn_t)on_back, takes, 1, NULL, NULL},
+                               {H_MANY, (gex_AM_Fn_t)on_many, takes_long, 1, NULL, NULL},
+                               {H_FULL, (gex_AM_Fn_t)on_full, takes_long, 1, NULL, NULL}};
   if (gex_Client_Init(&client, &ep, &tm, "CREW", &argc, &argv, 0) || argc < 4) return 1;
   me = gex_TM_QueryRank(tm);
   ranks = gex_TM_QuerySize(tm);
   threads = atoi(argv[2]);
   steps = atoi(argv[3]);
   if (ranks > RANKS || threads > THREADS || steps > STEPS) return 1;
-  (void)gex_EP_RegisterHandlers(ep, handlers, 2);
+  (void)gex_EP_RegisterHandlers(ep, handlers, sizeof handlers / sizeof *handlers);
   if (gex_Segment_Attach(&segment, tm, 65536) != GASNET_OK) return 1;
   for (gex_Rank_t r = 0; r < ranks; r++) {
     void *at = NULL;

@@ -4,9 +4,11 @@
 
 Usage: crew.py TOMBOLO PROGRAM [--first SEED] [--count N] [--replays N] [--random]
 PROGRAM is tests/replay/crew.c. A seed chooses ranks, threads and steps. Every second program is
-recorded under --chaos. The last replay is one with --only.
+recorded under --chaos, and every third one with small rings and a network that refuses and
+reorders. The last replay is one with --only.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -14,10 +16,15 @@ import tempfile
 import seeds
 
 
-def run(options, *words):
+SMALL = {"TOMBOLO_TEST_RING_SLOTS": "64",
+         "TOMBOLO_TEST_NET_HOOK": "fault:again=20,reorder=30,us=200"}
+
+
+def run(options, small, *words):
     """Runs a program. Returns its code, what the ranks print, and errors."""
     done = subprocess.run([options.tombolo, "run", "--timeout", "60", *words],
-                          capture_output=True, text=True, check=False)
+                          capture_output=True, text=True, check=False,
+                          env={**os.environ, **(SMALL if small else {})})
     return done.returncode, sorted(done.stdout.split("\n")), done.stderr
 
 
@@ -34,18 +41,18 @@ def fault_of(options, seed):
     """What is wrong with a seed, or None."""
     ranks, threads, steps = 2 + seed % 4, 1 + seed // 4 % 4, (20, 60, 150)[seed % 3]
     words = [options.program, str(seed), str(threads), str(steps)]
-    chaos = ["--chaos", str(seed)] if seed % 2 else []
+    chaos, small = ["--chaos", str(seed)] if seed % 2 else [], seed % 3 == 1
     with tempfile.TemporaryDirectory() as order:
-        code, seen, err = run(options, "-n", str(ranks), "--record", order, *chaos, *words)
+        code, seen, err = run(options, small, "-n", str(ranks), "--record", order, *chaos, *words)
         if code:
             return f"seed {seed}: code {code} while it is recorded: {err}"
         for number in range(1, options.replays + 1):
-            code, again, err = run(options, "--replay", order, *words)
+            code, again, err = run(options, small, "--replay", order, *words)
             if code or again != seen or "tombolo" in err:
                 return (f"seed {seed}, replay {number}: code {code}: "
                         f"{difference(seen, again)}\n{err}")
         only = str(seed % ranks)
-        code, again, err = run(options, "--replay", order, "--only", only, *words)
+        code, again, err = run(options, small, "--replay", order, "--only", only, *words)
         mine = [line for line in seen if line.startswith(f"rank {only}")]
         again = [line for line in again if line]
         if code or again != mine or "tombolo" in err:
