@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <threads.h> /* tidy-allow: layers because it is the C library's, not that of tests/lib */
 
 #define PUBLIC __attribute__((visibility("default")))
 #define RANGES 2u
@@ -119,24 +120,24 @@ static void *find(const char *name) {
  }
 
 /* A wait for a condition, which returns with its mutex. */
-#define WAITS(NAME, PARAMS, ARGS, MUTEX)                                 \
- PUBLIC int NAME PARAMS {                                                \
-  REAL(NAME)                                                             \
-  if (!ordered(__builtin_return_address(0))) return real ARGS;           \
-  const bool waits = rpl_wait_begin();                                   \
-  int rc = 0;                                                            \
-  if (rpl.mode == RPL_REPLAYS) {                                         \
-   (void)pthread_mutex_unlock(MUTEX);                                    \
-   rc = rpl_turn(&locks);                                                \
-   (void)pthread_mutex_lock(MUTEX); /* not ordered: not the program's */ \
-   if (rc != RPL_NO_TURN) has_taken();                                   \
-   if (rc == RPL_NO_TURN) rc = 0;                                        \
-  } else {                                                               \
-   rc = real ARGS;                                                       \
-   if (rpl.mode == RPL_RECORDS) has_noted(rc);                           \
-  }                                                                      \
-  rpl_wait_end(waits);                                                   \
-  return rc;                                                             \
+#define WAITS(NAME, PARAMS, ARGS, UNLOCK, LOCK, MUTEX)         \
+ PUBLIC int NAME PARAMS {                                      \
+  REAL(NAME)                                                   \
+  if (!ordered(__builtin_return_address(0))) return real ARGS; \
+  const bool waits = rpl_wait_begin();                         \
+  int rc = 0;                                                  \
+  if (rpl.mode == RPL_REPLAYS) {                               \
+   (void)UNLOCK(MUTEX);                                        \
+   rc = rpl_turn(&locks);                                      \
+   (void)LOCK(MUTEX); /* not ordered: not the program's */     \
+   if (rc != RPL_NO_TURN) has_taken();                         \
+   if (rc == RPL_NO_TURN) rc = 0;                              \
+  } else {                                                     \
+   rc = real ARGS;                                             \
+   if (rpl.mode == RPL_RECORDS) has_noted(rc);                 \
+  }                                                            \
+  rpl_wait_end(waits);                                         \
+  return rc;                                                   \
  }
 
 GETS(pthread_mutex_lock, (pthread_mutex_t * m), (m))
@@ -149,12 +150,22 @@ GETS(pthread_spin_lock, (pthread_spinlock_t * l), (l))
 GETS(pthread_spin_trylock, (pthread_spinlock_t * l), (l))
 GETS(gexx_hsl_trylock, (gex_HSL_t * hsl), (hsl))
 GETS_VOID(gexx_hsl_lock, (gex_HSL_t * hsl), (hsl))
-WAITS(pthread_cond_wait, (pthread_cond_t * c, pthread_mutex_t *m), (c, m), m)
-WAITS(pthread_cond_timedwait, (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *t),
-      (c, m, t), m)
-WAITS(pthread_cond_clockwait,
-      (pthread_cond_t * c, pthread_mutex_t *m, clockid_t clock, const struct timespec *t),
-      (c, m, clock, t), m)
+#define MUTEX_OF(m)                       pthread_mutex_unlock, pthread_mutex_lock, m
+#define MTX_OF(m)                         mtx_unlock, mtx_lock, m
+#define WAITS_OF(NAME, PARAMS, ARGS, ...) WAITS(NAME, PARAMS, ARGS, __VA_ARGS__)
+WAITS_OF(pthread_cond_wait, (pthread_cond_t * c, pthread_mutex_t *m), (c, m), MUTEX_OF(m))
+WAITS_OF(pthread_cond_timedwait, (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *t),
+         (c, m, t), MUTEX_OF(m))
+WAITS_OF(pthread_cond_clockwait,
+         (pthread_cond_t * c, pthread_mutex_t *m, clockid_t clock, const struct timespec *t),
+         (c, m, clock, t), MUTEX_OF(m))
+
+/* Those of C11. */
+GETS(mtx_lock, (mtx_t * m), (m))
+GETS(mtx_trylock, (mtx_t * m), (m))
+GETS(mtx_timedlock, (mtx_t * m, const struct timespec *t), (m, t))
+WAITS_OF(cnd_wait, (cnd_t * c, mtx_t *m), (c, m), MTX_OF(m))
+WAITS_OF(cnd_timedwait, (cnd_t * c, mtx_t *m, const struct timespec *t), (c, m, t), MTX_OF(m))
 
 /* Those of gcc's OpenMP. */
 void GOMP_critical_start(void);

@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h> /* tidy-allow: layers because it is the C library's, not that of tests/lib */
 
 #define OURS "tombolo" /* in the name of each library of ours */
 
@@ -25,7 +26,8 @@ static bool has_key;
 
 /* What a thread begins with. */
 struct beginning {
-  void *(*run)(void *);
+  void *(*run)(void *); /* or, of C11: */
+  thrd_start_t run_c11;
   void *arg;
   struct rpl_thread *thread;
 };
@@ -60,12 +62,20 @@ static void end(void *arg) {
   rpl_own = NULL;
 }
 
-static void *begin(void *arg) {
+static struct beginning take(void *arg) {
   const struct beginning b = *(struct beginning *)arg;
   free(arg);
   rpl_own = b.thread;
   if (has_key) (void)pthread_setspecific(at_end, b.thread);
+  return b;
+}
+static void *begin(void *arg) {
+  const struct beginning b = take(arg);
   return b.run(b.arg);
+}
+static int begin_c11(void *arg) {
+  const struct beginning b = take(arg);
+  return b.run_c11(b.arg);
 }
 
 /* The entry of a thread that the calling one makes. */
@@ -102,25 +112,52 @@ PUBLIC int pthread_join(pthread_t thread, void **result) {
   return rc;
 }
 
+PUBLIC int thrd_join(thrd_t thread, int *result) {
+  REAL(thrd_join)
+  const bool waits = rpl_wait_begin();
+  const int rc = real(thread, result);
+  rpl_wait_end(waits);
+  return rc;
+}
+
+/* Whether a thread is of the program. in pc: who makes it. */
+static bool is_followed(const void *pc) {
+  Dl_info info;
+  const char *const name = dladdr(pc, &info) && info.dli_fname ? strrchr(info.dli_fname, '/') : "";
+  return !strstr(name ? name : "", OURS);
+}
+
+/* What the thread that the calling one makes begins with; NULL: it is not followed. */
+static struct beginning *new_thread(const struct beginning *b, const void *pc) {
+  struct beginning *const own = is_followed(pc) ? malloc(sizeof *own) : NULL;
+  if (!own) return NULL;
+  *own = *b;
+  own->thread = make();
+  if (own->thread) return own;
+  free(own);
+  return NULL;
+}
+
+static int has_made(int rc, struct beginning *b) {
+  if (!rc) return rc;
+  b->thread->ended = true;
+  free(b);
+  return rc;
+}
+
 PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
                           void *arg) {
   REAL(pthread_create)
-  Dl_info info;
-  const bool ours = dladdr(__builtin_return_address(0), &info) && info.dli_fname &&
-                    strstr(strrchr(info.dli_fname, '/') ? strrchr(info.dli_fname, '/') : "", OURS);
-  struct beginning *const b = ours ? NULL : malloc(sizeof *b);
-  struct rpl_thread *const t = b ? make() : NULL;
-  if (!t) {
-    free(b);
-    return real(thread, attr, run, arg);
-  }
-  *b = (struct beginning){run, arg, t};
-  const int rc = real(thread, attr, begin, b);
-  if (rc) {
-    t->ended = true;
-    free(b);
-  }
-  return rc;
+  struct beginning *const b =
+      new_thread(&(struct beginning){.run = run, .arg = arg}, __builtin_return_address(0));
+  return b ? has_made(real(thread, attr, begin, b), b) : real(thread, attr, run, arg);
+}
+
+PUBLIC int thrd_create(thrd_t *thread, thrd_start_t run, void *arg) {
+  REAL(thrd_create)
+  struct beginning *const b =
+      new_thread(&(struct beginning){.run_c11 = run, .arg = arg}, __builtin_return_address(0));
+  return b ? has_made(real(thread, begin_c11, b), b) : real(thread, run, arg);
 }
 
 void rpl_threads_start(void) {

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
 #include <unistd.h>
 
 #include "../lib/cases.h"
@@ -171,6 +172,32 @@ CASE(threads) {
   }
   if (me == 0) pthread_join(thread, NULL);
   verdict(me == 0 && order[0] == '2' && order[15] == '1', order);
+}
+
+/* Threads and locks of C11: the second thread must be the last one. */
+static mtx_t mtx;
+static cnd_t filled;
+static int writes(void *name) {
+  for (int i = 0; i < 4; i++) {
+    delay(60);
+    (void)mtx_lock(&mtx);
+    order[count++] = *(const char *)name;
+    if (count == 8) (void)cnd_signal(&filled);
+    (void)mtx_unlock(&mtx);
+  }
+  return 0;
+}
+CASE(c11_threads) {
+  thrd_t thread[2];
+  if (me == 0 && (mtx_init(&mtx, mtx_plain) | cnd_init(&filled)) != thrd_success) abort();
+  for (int i = 0; me == 0 && i < 2; i++)
+    if (thrd_create(&thread[i], writes, i ? "2" : "1") != thrd_success) abort();
+  if (me) return;
+  (void)mtx_lock(&mtx);
+  while (count < 8) (void)cnd_wait(&filled, &mtx);
+  (void)mtx_unlock(&mtx);
+  for (int i = 0; i < 2; i++) (void)thrd_join(thread[i], NULL);
+  verdict(order[7] == '1', order);
 }
 
 /* Rank 0 asks once whether all have come, and takes a stale value if they have not. */
