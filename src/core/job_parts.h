@@ -96,6 +96,7 @@ struct tmb_laters {
 struct tmb_segments {
   struct tmb_lock lock;
   struct gexx_segment_s *first;
+  struct gexx_segment_s *dead; /* handles that debug clients have destroyed: stale ones are named */
 };
 
 /* segment/mk_peer.c: device segments of peers. */
@@ -104,6 +105,7 @@ struct tmb_far_segment;
 struct tmb_far_segments {
   struct tmb_lock lock;
   struct gexx_mk_s *kinds;
+  struct gexx_mk_s *dead;                      /* as that of tmb_segments */
   struct tmb_far_segment **far[GASNET_MAXEPS]; /* [job size] or NULL */
 };
 
@@ -195,6 +197,7 @@ struct tmb_ad;
 struct tmb_domains {
   struct tmb_lock lock;
   struct tmb_ad *first;
+  struct tmb_ad *dead; /* as that of tmb_segments */
 };
 
 /* src/notify/stats.c: operations counted by peer; made at start, with TOMBOLO_STATS. */

@@ -185,6 +185,7 @@ void gex_AD_Destroy(gex_AD_t ad) {
   }
   tmb_lock_acquire(&tmb_job.domains.lock);
   (void)TMB_LIST_REMOVE(&live()->first, tmb_ad_of(ad));
+  if (tmb_job.debug) TMB_LIST_PUSH(&live()->dead, tmb_ad_of(ad));
   tmb_lock_release(&tmb_job.domains.lock);
   ad->magic = 0;
   tmb_team_release(tmb_team_of(ad->tm));

@@ -38,6 +38,24 @@ int main(int argc, char **argv) {
 """
 
 
+DESTROYS = """
+#include <gasnet_ratomic.h>
+int main(int argc, char **argv) {
+  gex_Client_t client; gex_EP_t ep; gex_TM_t tm; gex_Segment_t made; gex_AD_t ad;
+  gex_Client_Init(&client, &ep, &tm, "DESTROYS", &argc, &argv, 0);
+  for (int i = 0; i < 20; i++) {
+    if (gex_Segment_Create(&made, client, NULL, 70000, GEX_MK_HOST, 0)) return 2;
+    gex_Segment_Destroy(made, 0);
+    gex_AD_Create(&ad, tm, GEX_DT_I64, GEX_OP_FADD, 0);
+    gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
+    gex_AD_Destroy(ad);
+  }
+  made = NULL, ad = NULL;
+  return 0;
+}
+"""
+
+
 def tombolo(*arguments, **env):
     return subprocess.run([os.path.abspath(TOMBOLO), *arguments], cwd=FOLDER.name, text=True,
                           capture_output=True, check=False, timeout=60, env={**os.environ, **env})
@@ -65,6 +83,21 @@ def compiles():
     return None
 
 
+def leaks():
+    """LeakSanitizer finds nothing of a debug client, whose dead handles the library keeps."""
+    if "-fsanitize" in tombolo("info").stdout:
+        return "a library with sanitizers needs their options"
+    with open(os.path.join(FOLDER.name, "d.c"), "w", encoding="ascii") as file:
+        file.write(DESTROYS)
+    if tombolo("cc", "--debug", "-fsanitize=leak", "d.c", "-o", "destroys").returncode:
+        return "this compiler has no LeakSanitizer"
+    done = tombolo("run", "-n", "2", "./destroys")
+    if "LeakSanitizer has encountered a fatal error" in done.stderr:
+        return "LeakSanitizer may not look at threads here"
+    check(done.returncode == 0, done)
+    return None
+
+
 def shows_and_stops():
     write_program()
     shown = tombolo("cc", "--show", "-O2", "p.c", "-o", "a b").stdout
@@ -81,4 +114,4 @@ def shows_and_stops():
 
 
 if __name__ == "__main__":
-    run_cases([compiles, shows_and_stops])
+    run_cases([compiles, leaks, shows_and_stops])

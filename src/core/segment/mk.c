@@ -230,7 +230,7 @@ void gex_MK_Destroy(gex_MK_t kind, gex_Flags_t flags) {
   tmb_mk_stage_forget(kind);
   kind->plugin->close(kind->device);
   kind->magic = 0;
-  if (!tmb_job.debug) free(kind); /* debug clients: a stale handle is named */
+  if (!tmb_job.debug) free(kind);
 }
 
 void gex_MK_SetCData(gex_MK_t kind, const void *val) {

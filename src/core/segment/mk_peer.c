@@ -73,6 +73,7 @@ void tmb_mk_peer_enlist(struct gexx_mk_s *kind) {
 void tmb_mk_peer_delist(struct gexx_mk_s *kind) {
   tmb_lock_acquire(&tmb_job.far_segments.lock);
   (void)TMB_LIST_REMOVE(&known()->kinds, kind);
+  if (tmb_job.debug) TMB_LIST_PUSH(&known()->dead, kind);
   each(drop, kind);
   tmb_lock_release(&tmb_job.far_segments.lock);
 }

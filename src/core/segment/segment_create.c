@@ -33,6 +33,7 @@ static void enlist(struct gexx_segment_s *s) {
 static void delist(struct gexx_segment_s *s) {
   tmb_lock_acquire_shared(&tmb_job.segments.lock);
   (void)TMB_LIST_REMOVE(&made()->first, s);
+  if (tmb_job.debug) TMB_LIST_PUSH(&made()->dead, s);
   tmb_lock_release(&tmb_job.segments.lock);
 }
 
@@ -146,6 +147,5 @@ void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) {
   else if (segment->mk->release)
     segment->mk->release(segment);
   segment->magic = 0;
-  if (!tmb_job.debug)
-    free(segment); /* debug clients keep the 64 bytes, so that a stale handle is recognised */
+  if (!tmb_job.debug) free(segment);
 }
