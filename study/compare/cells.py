@@ -354,7 +354,18 @@ def udp_sides(p):
     sides = [Side("gaps", p.bench("loggp", 2, "--mode", "far-gaps", "--runs", 31), read_gaps, far),
              Side("tombolo", [*p.run, "-n", 2, p.ours("net_gex.c"), "trips"],
                   read_trip("udp round_trip"), far)]
-    return sides + tcp_sides(p)
+    return sides + bare_side(p, "net_udp.c", "bare UDP") + tcp_sides(p)
+
+
+def bare_side(p, source, who, *libraries):
+    """A program without a launcher, that prints a round trip; none where it does not compile."""
+    program = p.folder / Path(source).stem
+    made = subprocess.run(["cc", "-O2", HERE / source, "-o", program, *libraries],
+                          stderr=subprocess.DEVNULL)
+    if made.returncode == 0:
+        return [Side(who, [program], read_trip(f"{who} round_trip"))]
+    print(f"cells: {source} does not compile: {who} itself is left out", file=sys.stderr)
+    return []
 
 
 def tcp_sides(p, what="trips"):
@@ -367,16 +378,9 @@ def tcp_sides(p, what="trips"):
 def ofi_sides(p):
     """The conduit, and libfabric itself, by the provider over TCP that both take."""
     far = {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "ofi"}
-    bare = p.folder / "net-ofi"
-    made = subprocess.run(["cc", "-O2", str(HERE / "net_ofi.c"), "-o", str(bare), "-lfabric"],
-                          stderr=subprocess.DEVNULL)
     sides = [Side("ofi", [*p.run, "-n", 2, p.ours("net_gex.c"), "shorts"],
                   read_shorts("ofi"), far)]
-    if made.returncode == 0:
-        sides.append(Side("libfabric", [bare], read_trip("libfabric round_trip")))
-    else:
-        print("cells: libfabric-dev is missing: libfabric itself is left out", file=sys.stderr)
-    return sides + tcp_sides(p, "shorts")
+    return sides + bare_side(p, "net_ofi.c", "libfabric", "-lfabric") + tcp_sides(p, "shorts")
 
 
 def python_sides(p):
