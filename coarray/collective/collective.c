@@ -341,7 +341,7 @@ void caf_reduce_run(const struct caf_section *s, int result_image, const struct 
     return;
   }
   const size_t elements = caf_section_elements(s), len = s->elem_len;
-  if (elements == 0 || len == 0) { /* the layer reduces something */
+  if (elements == 0 || len == 0 || caf_meets_itself(team)) { /* the layer reduces something */
     caf_ok(to->stat);
     return;
   }
@@ -366,6 +366,10 @@ void caf_broadcast_run(const struct caf_section *s, int source, const struct caf
     caf_fail(to, CAF_STAT_ERROR,
              "CO_BROADCAST: SOURCE_IMAGE=%d: the current team has images 1 to %u [TMB-2007]",
              source, team->size);
+    return;
+  }
+  if (caf_meets_itself(team)) {
+    caf_ok(to->stat);
     return;
   }
   const size_t elements = caf_section_elements(s);

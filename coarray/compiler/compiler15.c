@@ -277,8 +277,8 @@ int32_t CAF(is_present_on_remote)(void *token, int image, int index, void *add, 
   const uintptr_t place = caf_place_short(t, image, &rank);
   if (__builtin_expect(place && t->rank == 0, 1)) {
     const struct caf_here here = {(char *)place, NULL, add, &caf.accessors[index]};
-    if (here.accessor->trials.direct && !caf_poll_is_due(CAF_SCALAR))
-      return caf_here_asks(&here, caf_takes_pointer(t));
+    const bool runs = here.accessor->trials.direct || rank == caf.rank;
+    if (runs && !caf_poll_is_due(CAF_SCALAR)) return caf_here_asks(&here, caf_takes_pointer(t));
   }
   return is_present_in_full(t, image, index, add, add_bytes, __builtin_return_address(0));
 }

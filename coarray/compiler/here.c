@@ -56,7 +56,7 @@ static void poll_counted(bool hear) {
 static bool runs_here(struct caf_accessor *a, const struct caf_token *t, uint32_t rank,
                       size_t offset, const void *add) {
   caf_accessor_note(a, t);
-  return a->trials.direct ||
+  return a->trials.direct || rank == caf.rank ||
          (a->trials.followed && caf_follow_reaches(t, &a->trials, rank, offset, add));
 }
 

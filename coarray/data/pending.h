@@ -147,6 +147,17 @@ static inline void caf_complete(void) {
   if (__builtin_expect(caf.pending & CAF_UNDER_WAY, 0)) caf_complete_slow();
 }
 
+/* A collective statement of a team that may have this image alone: then does all of it but the
+ * check of its arguments. */
+static inline bool caf_meets_itself(struct caf_team *team) {
+  if (__builtin_expect(team->size > 1 || caf.shown || caf.ordered, 1)) return false;
+  caf_complete();
+  caf_begin(team);
+  caf_serve();
+  __atomic_thread_fence(__ATOMIC_ACQ_REL);
+  return true;
+}
+
 /* Writes bytes that lie together; the source may be changed after the return. flags: 0 or
  * CAF_ANYWHERE. */
 static inline void caf_put(uint32_t rank, void *remote, const void *data, size_t bytes,

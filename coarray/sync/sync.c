@@ -126,6 +126,7 @@ static int meet_by_words(struct caf_team *team) {
 
 /* After a loss has cut a barrier short: the barrier has begun for all remaining images. */
 int caf_meet(struct caf_team *team) {
+  if (caf_meets_itself(team)) return 0;
   if (!caf_team_whole(team))
     caf_begin(team);
   else if (caf_wait_event(gex_Coll_BarrierNB(team->tm, 0), team) == 0)
@@ -211,6 +212,7 @@ int caf_barrier(struct caf_team *team) {
   caf_settle();
   caf_complete();
   caf_posts_settle();
+  if (caf_meets_itself(team)) return 0;
   if (__builtin_expect(caf_team_whole(team), 1)) {
     const int code = caf_wait_event(gex_Coll_BarrierNB(team->tm, 0), team);
     if (code == 0) publish_outcome(team, 2 * team->words->begun + 1);
