@@ -32,7 +32,7 @@
 #define CHK_CELLS        (CHK_PAGE_BYTES / CHK_GRANULE)
 #define CHK_PARTS        32u        /* of a page, whose granules are often alike */
 #define CHK_SLOTS        3u         /* accesses that a granule remembers */
-#define CHK_SYNC_BUCKETS (1u << 13) /* power of two */
+#define CHK_SYNC_BUCKETS (1u << 14) /* power of two */
 #define CHK_SYNCS        (1u << 18)
 #define CHK_SYNC_PUTS    16u
 #define CHK_MESSAGES     3u         /* without an object, in a bucket */
@@ -116,6 +116,7 @@ struct chk_past {
 struct chk_bucket {
   uint32_t lock, first;
   uint64_t key[CHK_MESSAGES], given[CHK_MESSAGES]; /* oldest first; key 0: none */
+  uint32_t last;                                   /* object; 0: none */
 } __attribute__((aligned(64)));
 
 struct chk_site {

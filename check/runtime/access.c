@@ -20,15 +20,12 @@ static struct {
   uint64_t number, clock;
 } newest[CACHED];
 
-#define LATER            8u /* local sides that are not recorded */
-#define IS_LATER(number) ((number) > UINT64_MAX - LATER)
-
 /* Local sides in flight that have met no other access. */
 static struct {
   struct chk_range range; /* bytes 0: free */
   uint64_t number;        /* of the record, once there is one */
   uint32_t site;
-} later[LATER];
+} later[CHK_LATER];
 static uint32_t later_count, later_met; /* in use; of these, with a record */
 
 static uint64_t next; /* number, unless a group ends before it */
@@ -85,7 +82,7 @@ static bool overlap(uintptr_t a, size_t a_bytes, const struct chk_range *b) {
 /* Another access of this rank's memory begins: record the local sides that it meets. */
 static void meet(const struct chk_range *range) {
   const uintptr_t addr = chk_resolve(range->addr);
-  for (uint32_t i = 0; i < LATER; i++) {
+  for (uint32_t i = 0; i < CHK_LATER; i++) {
     if (!later[i].range.bytes || later[i].number || !overlap(addr, range->bytes, &later[i].range))
       continue;
     struct chk_access *const a = access_new(later[i].site, later[i].range.flags, true);
@@ -102,11 +99,11 @@ void chk_meet(const struct chk_range *range) {
 /* Takes a place for a local side that is recorded later. Returns 0: there is none, or others in
  * flight are recorded. */
 static uint64_t take_later(const struct chk_range *range, uint32_t site) {
-  if (later_count == LATER || later_met || chk.open_here != later_count) return 0;
+  if (later_count == CHK_LATER || later_met || chk.open_here != later_count) return 0;
   if (chk_segment_has((const void *)range->addr)) return 0;
   const uintptr_t addr = chk_resolve(range->addr);
   uint32_t free = 0;
-  for (uint32_t i = 0; CHK_UNLIKELY(later_count) && i < LATER; i++) {
+  for (uint32_t i = 0; CHK_UNLIKELY(later_count) && i < CHK_LATER; i++) {
     if (!later[i].range.bytes)
       free = i;
     else if (overlap(addr, range->bytes, &later[i].range))
@@ -150,7 +147,7 @@ void chk_touch_more(uint64_t number, const struct chk_range *range) {
 }
 
 void chk_done(uint64_t number) {
-  if (CHK_UNLIKELY(IS_LATER(number))) number = end_later(number);
+  if (CHK_UNLIKELY(chk_is_later(number))) number = end_later(number);
   struct chk_access *const a = chk_access_at(number);
   if (a) chk_close(a);
 }

@@ -219,6 +219,8 @@ void chk_heard(const uint64_t *clock, uint32_t site);
 /* ---- word.c: as chk_release and chk_acquire, for the 8 bytes of an address. */
 void chk_word_give(uint32_t owner, uintptr_t addr, uint32_t site, uint64_t put);
 void chk_word_take(uint32_t owner, uintptr_t addr, uint32_t site);
+/* Whether chk_word_take may tell this rank something. */
+bool chk_word_tells(uint32_t owner, uintptr_t addr);
 /* As chk_word_give, under the lock of the page, and without chk_given. */
 void chk_word_give_in(struct chk_page *p, uint32_t owner, uintptr_t addr, uint32_t site,
                       uint64_t put);
@@ -237,6 +239,12 @@ uint64_t chk_touch(const struct chk_range *range, uint32_t site, bool open);
 /* As chk_touch, for the local side of a transfer, which lasts until chk_done. Returns what stands
  * for its number. */
 uint64_t chk_touch_local(const struct chk_range *range, uint32_t site);
+/* Whether such a number is of memory outside of segments that no other access has met. */
+#define CHK_LATER 8u /* at a time */
+static inline bool chk_is_later(uint64_t number) {
+  return number > UINT64_MAX - CHK_LATER;
+}
+
 /* An access that is compared, but not recorded, begins. */
 void chk_meet(const struct chk_range *range);
 /* Adds one more range to an access that has begun. */

@@ -106,6 +106,25 @@ static uint32_t *find(struct chk_bucket *b, uint64_t key) {
   return at;
 }
 
+/* A new object at the end of a bucket, or 0: there is no room. */
+static uint32_t append(struct chk_bucket *b, uint64_t key) {
+  const uint32_t index = sync_new();
+  if (!index) return 0;
+  sync_at(index)->key = key;
+  *(b->last ? &sync_at(b->last)->next : &b->first) = index;
+  return b->last = index;
+}
+
+/* Takes the object at a place of a bucket out. Returns it. */
+static uint32_t cut(struct chk_bucket *b, uint32_t *at) {
+  const uint32_t index = *at;
+  *at = sync_at(index)->next;
+  if (b->last != index) return index;
+  b->last = 0;
+  for (uint32_t i = b->first; i; i = sync_at(i)->next) b->last = i;
+  return index;
+}
+
 /* Puts that the signals of an object order, CHK_SYNC_PUTS at most. */
 static uint64_t *put_of(struct chk_sync *s, uint32_t index) {
   return &s->clock[chk.ranks + index % CHK_SYNC_PUTS];
@@ -149,17 +168,6 @@ static void take(struct chk_sync *s, uint32_t site) {
   }
   if (s->puts) s->left = 1;
   chk.synced = site;
-}
-
-/* Give to the object at `at`, or to a new one there. */
-static void give_at(uint32_t *at, uint64_t key, uint32_t site, uint64_t put) {
-  if (!*at) {
-    const uint32_t index = sync_new();
-    if (!index) return;
-    sync_at(index)->key = key;
-    *at = index;
-  }
-  give(sync_at(*at), site, put);
 }
 
 uint32_t chk_object_new(const uint64_t *clock) {
@@ -226,9 +234,8 @@ static void release(uint64_t key, uint32_t site, uint64_t put, bool as_new) {
   struct chk_bucket *const b = bucket_of(key);
   chk_lock(&b->lock);
   if (!as_new || put || !keep(b, key)) {
-    uint32_t *at = find(b, key);
-    while (as_new && *at) at = &sync_at(*at)->next;
-    give_at(at, key, site, put);
+    const uint32_t old = as_new ? 0 : *find(b, key), index = old ? old : append(b, key);
+    if (index) give(sync_at(index), site, put);
   }
   chk_unlock(&b->lock);
   chk_given(site);
@@ -254,15 +261,12 @@ void chk_block_made(uint64_t key, uint32_t site) {
   struct chk_bucket *const b = bucket_of(key);
   chk_lock(&b->lock);
   uint32_t *const at = find(b, key);
-  const bool is_new = !*at;
-  const uint32_t index = is_new ? sync_new() : *at;
+  const uint32_t index = *at ? *at : append(b, key);
   if (index) {
     struct chk_sync *const s = sync_at(index);
-    s->key = key;
     s->site = site;
     s->clock[0] = chk.rank;
     s->puts = CHK_BLOCK;
-    *at = index;
   }
   chk_unlock(&b->lock);
 }
@@ -271,11 +275,8 @@ void chk_block_ended(uint64_t key) {
   struct chk_bucket *const b = bucket_of(key);
   chk_lock(&b->lock);
   uint32_t *const at = find(b, key);
-  const uint32_t index = *at;
-  if (index) {
-    sync_at(index)->puts = 0;
-    *at = sync_at(index)->next;
-  }
+  const uint32_t index = *at ? cut(b, at) : 0;
+  if (index) sync_at(index)->puts = 0;
   chk_unlock(&b->lock);
   if (index) sync_free(index);
 }
@@ -285,18 +286,11 @@ void chk_leave(uint64_t key, uint32_t site, uint32_t members, bool acquires) {
   uint32_t ended = 0;
   chk_lock(&b->lock);
   uint32_t *const at = find(b, key);
-  if (!*at) { /* a member that gives nothing and leaves first */
-    const uint32_t index = sync_new();
-    if (index) sync_at(index)->key = key;
-    *at = index;
-  }
+  if (!*at) (void)append(b, key); /* a member that gives nothing and leaves first */
   if (*at) {
     struct chk_sync *const s = sync_at(*at);
     if (acquires) take(s, site);
-    if (++s->left >= members) {
-      ended = *at;
-      *at = s->next;
-    }
+    if (++s->left >= members) ended = cut(b, at);
   }
   chk_unlock(&b->lock);
   if (ended) sync_free(ended);
@@ -309,15 +303,14 @@ void chk_receive(uint64_t key, uint32_t site) {
   const bool kept = take_kept(b, key, site);
   uint32_t *const at = find(b, key);
   uint32_t i = *at;
-  for (int n = 0; i && n < ALIKE; i = sync_at(i)->next)
-    if (sync_at(i)->key == key) {
-      take(sync_at(i), site);
-      n++;
-    }
-  if (!kept && *at) {
-    ended = *at;
-    *at = sync_at(ended)->next;
+  for (int n = 0; i && n < ALIKE; i = sync_at(i)->next) {
+    struct chk_sync *const s = sync_at(i);
+    if (s->key != key) continue;
+    if (!s->left) take(s, site); /* once is enough: the receiver is always the same rank */
+    s->left = 1;
+    n++;
   }
+  if (!kept && *at) ended = cut(b, at);
   chk_unlock(&b->lock);
   if (ended) sync_free(ended);
 }
@@ -331,8 +324,7 @@ void chk_unsend(uint64_t key) {
     if (sync_at(*at)->key == key) last = at;
   while (!last && kept && b->key[kept - 1] != key) kept--;
   if (last) {
-    ended = *last;
-    *last = sync_at(ended)->next;
+    ended = cut(b, last);
   } else if (kept) {
     drop(b, kept - 1);
   }

@@ -179,14 +179,21 @@ gex_Event_t chk_pend_newest(const struct chk_pending *p) {
   return event;
 }
 
+/* Whether the end of an operation may make a difference to loads and stores of before, so that they
+ * are entered first. */
+static bool ends_more(const struct chk_pending *p) {
+  return p->owner == chk.rank || (p->local && !chk_is_later(p->local)) ||
+         chk_word_tells(p->owner, p->word);
+}
+
 /* Ends the newest operation, if it has this event. Returns whether. */
 static bool newest_ended(gex_Event_t event) {
   if (chk_words.threads || event != newest.event || event == GEX_EVENT_INVALID) return false;
-  chk_enter();
+  const struct chk_pending *const p = &newest.op;
+  if (CHK_UNLIKELY(tombolo_check_watch.files) && ends_more(p)) chk_enter_seen();
   newest.event = GEX_EVENT_INVALID;
   newest.spare = event;
-  chk_end(&newest.op);
-  chk_exit();
+  chk_end(p);
   return true;
 }
 

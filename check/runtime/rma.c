@@ -93,10 +93,11 @@ static bool is_usual(const struct transfer *t) {
 }
 
 /* Records a blocking transfer that is a copy here. Returns what to add to the peer's address, or
- * GEXX_UNMAPPED: it is for the library, and not recorded. */
+ * GEXX_UNMAPPED: it is for the library, and not recorded. It orders nothing, so that loads and
+ * stores of before are entered later. */
 static intptr_t start_near(const struct transfer *t, const char *call, const void *pc) {
   intptr_t delta = GEXX_UNMAPPED;
-  chk_enter();
+  chk_guard();
   if (CHK_LIKELY(is_usual(t))) delta = chk_near(t->tm, t->rank);
   const uint32_t flags = CHK_TRANSFER | (t->is_get ? 0 : CHK_WRITE);
   const struct chk_range range = {chk_jobrank(t->tm, t->rank), (uintptr_t)t->remote, t->bytes,

@@ -80,6 +80,13 @@ static void take_object(struct chk_page *p, const uint64_t *word, uint32_t site)
   chk_unlock(&p->lock);
 }
 
+bool chk_word_tells(uint32_t owner, uintptr_t addr) {
+  struct chk_page *const p = chk_page_at(owner, addr, false);
+  if (!p) return false;
+  const uint64_t given = __atomic_load_n(find(p, addr), __ATOMIC_ACQUIRE);
+  return joined.addr == addr || is_object(given) || !covers(given);
+}
+
 void chk_word_take(uint32_t owner, uintptr_t addr, uint32_t site) {
   struct chk_page *const p = chk_page_at(owner, addr, false);
   if (!p) return;
