@@ -10,6 +10,8 @@
 #define TMB_COLL_REDUCE_H
 
 #include "core/gex.h"
+#include "core/job.h"
+#include "core/op/thread.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -35,6 +37,18 @@ bool tmb_reduce_builtin(gex_DT_t dt, gex_OP_t op, struct tmb_reducer *out);
 /* Bytes of a built-in type, 0 for others. */
 size_t tmb_reduce_type_bytes(gex_DT_t dt);
 
+/* Call a client's function: y = x + y. */
+static inline void tmb_reduce_user(const struct tmb_reducer *r, const void *x, void *y,
+                                   size_t count) {
+  if (TMB_LIKELY(!tmb_job.debug)) {
+    r->user(x, y, count, r->cdata);
+    return;
+  }
+  tmb_thread()->context |= TMB_IN_OPERATOR;
+  r->user(x, y, count, r->cdata);
+  tmb_thread()->context &= ~(uint32_t)TMB_IN_OPERATOR;
+}
+
 /* Combine a message with this rank's data: to = message + own, or own + message when `right`. A
  * client's function has its result in its second operand, so with `right` it overwrites the
  * message. `to` may be `local`. in bytes: multiple of the element size. */
@@ -44,11 +58,11 @@ static inline void tmb_reduce_apply(const struct tmb_reducer *r, void *to, const
   if (r->loop) {
     r->loop(right ? local : message, right ? message : local, to, count);
   } else if (right) {
-    r->user(local, message, count, r->cdata);
+    tmb_reduce_user(r, local, message, count);
     memcpy(to, message, bytes);
   } else {
     if (to != local) memcpy(to, local, bytes);
-    r->user(message, to, count, r->cdata);
+    tmb_reduce_user(r, message, to, count);
   }
 }
 

@@ -23,6 +23,10 @@ void tmb_check_context_at(const char *call) {
         "%s: called between gex_AM_Prepare and Commit or Cancel of descriptor %p; commit "
         "or cancel it first",
         call, (const void *)&t->srcdesc);
+  if (t->context & TMB_IN_OPERATOR)
+    tmb_fatal_nopos("%s: called in the function of a reduction, where communication and polling "
+                    "are not allowed",
+                    call);
   if (t->context & TMB_NO_INTERRUPT)
     tmb_advise(TMB_ADVICE_INTERRUPTS,
                "%s: called between gasnet_hold_interrupts and gasnet_resume_interrupts", call);
@@ -34,10 +38,10 @@ void tmb_check_context_mild(const char *call) {
   const struct tmb_thread *t = tmb_thread();
   if (t->context || t->hsl)
     tmb_advise(TMB_ADVICE_CONTEXT, "%s: called in %s, where the API does not allow this call", call,
-               t->hsl ? "a section with a handler-safe lock"
-               : t->context & (TMB_IN_REQUEST | TMB_IN_REPLY)
-                   ? "a handler"
-                   : "a prepared or no-interrupt section");
+               t->hsl                                         ? "a section with a handler-safe lock"
+               : t->context & (TMB_IN_REQUEST | TMB_IN_REPLY) ? "a handler"
+               : t->context & TMB_IN_OPERATOR                 ? "the function of a reduction"
+                                              : "a prepared or no-interrupt section");
 }
 
 void tmb_check_no_hsl(const char *call, const char *where) {

@@ -19,10 +19,11 @@
 
 /* Bits of tmb_thread.context. */
 enum {
-  TMB_IN_REQUEST = 1,  /* a request handler is running on this thread */
-  TMB_IN_REPLY = 2,    /* a reply handler is running on this thread */
-  TMB_PREPARED = 4,    /* between Prepare and Commit or Cancel */
-  TMB_NO_INTERRUPT = 8 /* between gasnet_hold_interrupts and resume */
+  TMB_IN_REQUEST = 1,   /* a request handler is running on this thread */
+  TMB_IN_REPLY = 2,     /* a reply handler is running on this thread */
+  TMB_PREPARED = 4,     /* between Prepare and Commit or Cancel */
+  TMB_NO_INTERRUPT = 8, /* between gasnet_hold_interrupts and resume */
+  TMB_IN_OPERATOR = 16  /* a client's function of a reduction; debug clients */
 };
 
 #define TMB_MAGIC_TOKEN 0x746f6b31u
