@@ -310,6 +310,13 @@ def check_links(page, text):
                   f"it: write `{file.relative_to(ROOT)}`"
 
 
+def check_commands(page, text):
+    """Yields scripts that a line of commands starts by their paths, and that cannot be started."""
+    for path in re.findall(r"^ {4}(?:[A-Z_]+=\S+ )*(\w[\w/.-]*/[\w.-]+\.(?:sh|py))\b", text, re.M):
+        if (ROOT / path).is_file() and not os.access(ROOT / path, os.X_OK):
+            yield f"{page.relative_to(ROOT)}: {path} is not executable"
+
+
 def check_headings(page, text):
     """Yields headings that stand behind other words of their line, so that they are none."""
     text = re.sub(r"(?ms)^ *```.*?^ *```$|`[^`\n]*`", "", text)
@@ -367,7 +374,8 @@ def check():
     pages = (*sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("DECISIONS/*.md")), *study, *chapters)
     for page in pages:
         text = page.read_text(encoding="utf-8")
-        faults += [*check_links(page, text), *check_lists(page, text), *check_headings(page, text)]
+        faults += [*check_links(page, text), *check_lists(page, text), *check_headings(page, text),
+                   *check_commands(page, text)]
         if page in chapters:
             faults += check_names(page, text, known)
             try:

@@ -26,6 +26,7 @@ FAULTS = {  # page: a word of what is said about it
     "# A\n\n`gex_No_Such_Call`\n": "nothing declares",
     "# A\n\n* b\n\n    code\n": "text of the item above",
     "# A\n\nSome text. ## B\n": "begin a line with the heading",
+    "# A\n\n    B=1 examples/a.sh --all\n": "examples/a.sh is not executable",
 }
 LISTS = (  # as Markdown has it, as Python-Markdown wants it
     (
@@ -63,7 +64,7 @@ def faults_of(text):
     except book.Wrong as wrong:
         found = [str(wrong)]
     found += [*book.check_links(page, text), *book.check_lists(page, text)]
-    found += book.check_headings(page, text)
+    found += [*book.check_headings(page, text), *book.check_commands(page, text)]
     return found + list(book.check_names(page, text, {"gex_Event_Wait"}))
 
 
@@ -135,6 +136,7 @@ def main():
         book.BOOK.mkdir(parents=True)
         (book.ROOT / "examples").mkdir()
         (book.ROOT / "examples" / "a.c").write_text(PROGRAM, encoding="utf-8")
+        (book.ROOT / "examples" / "a.sh").write_text("#!/bin/sh\n", encoding="utf-8")
         found = list(failures())
     cases = len(FAULTS) + len(LISTS) + len(COMMANDS) + 10
     print("\n".join([*found, f"book_test: {cases} cases, {len(found)} failed"]))
