@@ -9,7 +9,7 @@
  * bytes, or an atomic one, is a value that was read; it is done to its end, also where it is
  * non-blocking. Calls that write a word and are complete when they return, as
  * puts to mapped memory are, are counted in its bucket, and a value has the count with it: a replay
- * waits for so many, so a word that goes up and down is no riddle. Invariants: a bucket depends on
+ * waits for so many, so a word may go up and down between them. Invariants: a bucket depends on
  * the lower bits of an address, so it is the same in both runs, wherever the segment is; a lock of
  * a rank that has died is broken after LOCK_NS.
  */

@@ -147,7 +147,7 @@ TEST(little_memory) {
   const struct tmb_rma rma = {
       .peer = 1, .remote = rig_segment[1], .local = src, .nbytes = sizeof src, .op = &done};
   assert_int_equal(udp_put(rig_net[0], &rma), 0);
-  for (uint32_t steps = 0; !done; steps++) {
+  for (uint32_t steps = 0; !tmb_load_acq(&done); steps++) {
     assert_cmp(steps, <, STEPS_MAX);
     rig_step(2);
   }
