@@ -138,11 +138,11 @@ CELLS = [
     Cell("udp", "put with signal of 8 B, from one to the next", "signal_gap", (), 0.3),
     Cell("udp", "round trip, beside bare UDP", "udp round_trip", ("bare UDP round_trip",), 1.25),
     Cell("udp", "round trip, beside MPI over TCP", "udp round_trip",
-         ("openmpi round_trip", "mpich round_trip"), 0.75),
+         ("openmpi round_trip", "mpich round_trip"), 1),
     Cell("ofi", "round trip of ofi over TCP, beside libfabric's own", "ofi round_trip",
          ("libfabric round_trip",), 1.15),
     Cell("ofi", "the same, beside MPI over TCP", "ofi round_trip",
-         ("openmpi round_trip", "mpich round_trip"), 1.15),
+         ("openmpi round_trip", "mpich round_trip"), 1),
     *[Cell("ofi", f"{text} of ofi over TCP, one way, beside MPI over TCP", f"ofi {name}",
            (f"openmpi {name}", f"mpich {name}"), 0.9)
       for name, text in (("flood", "short messages"), ("put", "puts of 8 B"))],
