@@ -339,7 +339,16 @@ contains
     call co_sum(mean)
     call co_max(most)
     if (this_image() /= 1) return
-    print '(6x,4(a,f0.3,a,f0.3,a,:,", "))', (trim(phase_name(i)) // ' ', 1d3*mean(i)/num_images(), ' ms (slowest ', &
-      1d3*most(i), ')', i=1, app_phases)
+    print '(6x,4(a,:,", "))', (trim(phase_name(i)) // ' ' // text_ms(mean(i)/num_images()) // ' ms (slowest ' // &
+      text_ms(most(i)) // ')', i=1, app_phases)
   end subroutine
+
+  ! A time in ms as the C programs print it, as 0.057.
+  function text_ms(seconds) result(text)
+    real(8), intent(in) :: seconds
+    character(:), allocatable :: text
+    character(24) :: room
+    write(room, '(f20.3)') 1d3*seconds
+    text = trim(adjustl(room))
+  end function
 end module
