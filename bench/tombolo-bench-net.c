@@ -168,6 +168,11 @@ static const struct bench_row loss_rows[] = {
     STREAM("put_flood", put_flood, 1 << 20, 0.5),
 };
 
+static const struct bench_row stream_rows[] = {
+    STREAM("put_flood", put_flood, 1 << 20, 0.9),
+    STREAM("put_flood", put_flood, 4 << 20, 0.9),
+};
+
 static const struct bench_row overlap_rows[] = {
     {"net", "overlap", "put", overlap_polling, put_blocking, .bytes = 1 << 20, .target = 1.15,
      .runs = 15, .count = 2},
@@ -218,10 +223,12 @@ int main(int argc, char **argv) {
   bench_calibrate();
   if (strcmp(b.opts.mode, "loss") == 0)
     MEASURE(&b, loss_rows);
+  else if (strcmp(b.opts.mode, "stream") == 0)
+    MEASURE(&b, stream_rows);
   else if (strcmp(b.opts.mode, "overlap") == 0)
     MEASURE(&b, overlap_rows);
   else if (b.opts.mode[0])
-    bench_fail(&b, "--mode %s: give loss, overlap, crowd or loggp", b.opts.mode);
+    bench_fail(&b, "--mode %s: give loss, stream, overlap, crowd or loggp", b.opts.mode);
   else
     MEASURE(&b, plain_rows);
   bench_finish(&b);

@@ -162,6 +162,21 @@ static double get_any_nbi(struct bench *b, size_t n, size_t bytes) {
   return per_op;
 }
 
+static double put_any_nb_val(struct bench *b, size_t n, size_t bytes) {
+  LOCALS(b);
+  (void)near;
+  TIME_WORDS(n, gex_Event_Wait(gex_RMA_PutNBVal(tm, peer, far + at, i, bytes, 0)));
+  return per_op;
+}
+
+static double put_any_nbi_val(struct bench *b, size_t n, size_t bytes) {
+  LOCALS(b);
+  (void)near;
+  TIME_WORDS(n, gex_RMA_PutNBIVal(tm, peer, far + at, i, bytes, 0));
+  gex_NBI_Wait(GEX_EC_PUT, 0);
+  return per_op;
+}
+
 /* ---- any size */
 
 #define TIME_COPIES(n, statement)            \
@@ -254,10 +269,16 @@ static void measure_any(struct bench *b) {
     bench_fn *fn;
     bool put;
   } rows[] = {
-      {"put_any", put_any, true},         {"get_any", get_any, false},
-      {"put_any_val", put_any_val, true}, {"get_any_val", get_any_val, false},
-      {"put_any_nb", put_any_nb, true},   {"get_any_nb", get_any_nb, false},
-      {"put_any_nbi", put_any_nbi, true}, {"get_any_nbi", get_any_nbi, false},
+      {"put_any", put_any, true},
+      {"get_any", get_any, false},
+      {"put_any_val", put_any_val, true},
+      {"get_any_val", get_any_val, false},
+      {"put_any_nb", put_any_nb, true},
+      {"get_any_nb", get_any_nb, false},
+      {"put_any_nbi", put_any_nbi, true},
+      {"get_any_nbi", get_any_nbi, false},
+      {"put_any_nb_val", put_any_nb_val, true},
+      {"put_any_nbi_val", put_any_nbi_val, true},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const struct bench_row row = {.group = "p2p",

@@ -46,6 +46,7 @@ MPI_BARRIERS = {"openmpi": 50, "mpich": 2}
 COLL = re.compile(r"^(broadcast|allgather|exchange) 4096 ([\d.]+)$", re.M)
 LEVEL = re.compile(r"^(\w+) (\d+) ([\d.]+)$", re.M)
 TRIP = re.compile(r"^round_trip 0 ([\d.]+)$", re.M)
+WAIT = re.compile(r"^wait (\w+) ([\d.]+) ([\d.]+) ", re.M)
 SHORT = re.compile(r"^(round_trip|flood|put) \d+ ([\d.]+)$", re.M)
 FIGURE = re.compile(r"^figure (\S+) (\S+) bytes=(\d+).*\nx (.*)\n(?:f (.*)\n)?", re.M)
 
@@ -145,6 +146,24 @@ def read_gaps(text):
 
 def read_shorts(who):
     return lambda text: {f"{who} {name}": float(us) for name, us in SHORT.findall(text)}
+
+
+def read_streams(text):
+    """Long puts, and the same bytes through TCP."""
+    out = {}
+    for (_, size), (ours, floor) in bench_figures(text).items():
+        out[f"stream {size}"], out[f"TCP {size}"] = us(ours), us(floor)
+    return out
+
+
+def read_waits(ranks):
+    """Waits of a language, and those of the C calls that do the same."""
+    def read(text):
+        out = {}
+        for name, ours, beside in WAIT.findall(text):
+            out[f"{name} {ranks}"], out[f"C of {name} {ranks}"] = float(ours), float(beside)
+        return out
+    return read
 
 
 def read_trip(name):
@@ -252,7 +271,7 @@ def sides_of(group, p):
         return [Side("growth", [*p.run, "-n", 1024, p.ours("growth_gex.c"), 10], read_growth)]
     sides = {"ops": ops_sides, "udp": udp_sides, "ofi": ofi_sides, "coll": coll_sides,
              "hosts": hosts_sides, "sizes": sizes_sides, "shmem": shmem_sides,
-             "python": python_sides}.get(group)
+             "python": python_sides, "waits": waits_sides}.get(group)
     if sides:
         return sides(p)
     return team_sides(p, (4,) if group == "team" else (4, 16))
@@ -292,7 +311,7 @@ def hosts_sides(p):
     """Two pretended hosts. MPICH is left out: where ranks outnumber processors it spins."""
     sides, far = [], {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "udp"}
     mpi = p.theirs("levels_mpi.c").get("openmpi")
-    for n in cells_table.HOSTS_RANKS:
+    for n in (*cells_table.HOSTS_RANKS, cells_table.HOSTS_BARRIER):
         for who in ("library", "hand"):
             sides.append(Side(f"{who}, {n} ranks", [*p.run, "-n", n, p.ours("levels_gex.c"), who],
                               read_levels(who, n), far))
@@ -300,6 +319,15 @@ def hosts_sides(p):
             sides.append(Side(f"openmpi, {n} ranks",
                               [*net.launchers(None, n, p.build)["openmpi"], mpi[1]],
                               read_levels("openmpi", n), {"OMPI_MCA_mpi_yield_when_idle": "1"}))
+    return sides
+
+
+def waits_sides(p):
+    """Barriers, events and sums of languages, each beside C in its own process."""
+    sides, package = [], {"PYTHONPATH": str(p.build / "python")}
+    for language, command in waits.compile_all(p.build, p.folder).items():
+        sides += [Side(f"{language}, {n} ranks", [*p.run, "-n", n, "--", *command], read_waits(n),
+                       package) for n in cells_table.WAITS_RANKS]
     return sides
 
 
@@ -353,7 +381,8 @@ def udp_sides(p):
     far = {"TOMBOLO_PLACES": "cyclic:2", "TOMBOLO_CONDUIT": "udp"}
     sides = [Side("gaps", p.bench("loggp", 2, "--mode", "far-gaps", "--runs", 31), read_gaps, far),
              Side("tombolo", [*p.run, "-n", 2, p.ours("net_gex.c"), "trips"],
-                  read_trip("udp round_trip"), far)]
+                  read_trip("udp round_trip"), far),
+             Side("streams", p.bench("net", 2, "--mode", "stream"), read_streams, far)]
     return sides + bare_side(p, "net_udp.c", "bare UDP") + tcp_sides(p)
 
 

@@ -36,6 +36,10 @@ MPI_MESSAGE = ("openmpi message_trip", "mpich message_trip")
 
 # Ranks on two pretended hosts, half of them on each.
 HOSTS_RANKS = (8, 16)
+# Ranks there of which only the barrier is a cell.
+HOSTS_BARRIER = 32
+# Ranks of which the waits of languages are cells.
+WAITS_RANKS = (2, 4, 8)
 
 
 def _hosts():
@@ -51,14 +55,30 @@ def _hosts():
                 yield Cell("hosts", f"{text}{of}, {ranks} ranks on 2 hosts, by hand and MPI",
                            f"library {name}", (f"hand {name}", f"openmpi {name}"),
                            1.25 if kind == "split" else SAME)
+    barrier = f"barrier 0 {HOSTS_BARRIER}"
+    yield Cell("hosts", f"barrier, {HOSTS_BARRIER} ranks on 2 hosts, by hand and MPI",
+               f"library {barrier}", (f"hand {barrier}", f"openmpi {barrier}"), SAME)
+
+
+def _waits():
+    """Waits of languages beside the C calls that do the same, by turns in one job."""
+    names = {"sync_all": "SYNC ALL", "sync_images": "SYNC IMAGES", "event_wait": "EVENT WAIT",
+             "co_sum": "CO_SUM", "upc_barrier": "upc_barrier", "cxx_barrier": "C++ barrier",
+             "python_barrier": "Python barrier"}
+    for ranks in WAITS_RANKS:
+        for name, text in names.items():
+            yield Cell("waits", f"{text}, {ranks} ranks, beside C", f"{name} {ranks}",
+                       (f"C of {name} {ranks}",), 1.2)
 
 
 def _sizes():
     """Words whose size is in a variable, in ns. Fortran, which calls no inline function, has a
     limit of its own."""
     for name in ("put", "get"):
-        for form in ("", "_val", "_nb", "_nbi"):
-            of = {"": "blocking", "_val": "of a value", "_nb": "NB", "_nbi": "NBI"}[form]
+        forms = {"": "blocking", "_val": "of a value", "_nb": "NB", "_nbi": "NBI"}
+        if name == "put":
+            forms |= {"_nb_val": "of a value, NB", "_nbi_val": "of a value, NBI"}
+        for form, of in forms.items():
             yield Cell("sizes", f"{name} {of}, size in a variable, beside memcpy",
                        f"{name}_any{form}", (f"memcpy {name}_any{form}",), SAME, "ns")
         for language, figure, text in (("shmem", f"{name}_sized_as_C", f"shmem_long_{name} of n"),
@@ -132,6 +152,7 @@ CELLS = [
            (f"openmpi {kind}", f"mpich {kind}"), 0.67)
       for kind in ("broadcast", "allgather", "exchange")],
     *_hosts(),
+    *_waits(),
     *_sizes(),
     *_shmem(),
     Cell("udp", "put of 8 B, from one to the next", "put_gap", (), 0.15),
@@ -139,6 +160,8 @@ CELLS = [
     Cell("udp", "round trip, beside bare UDP", "udp round_trip", ("bare UDP round_trip",), 1.25),
     Cell("udp", "round trip, beside MPI over TCP", "udp round_trip",
          ("openmpi round_trip", "mpich round_trip"), 1),
+    *[Cell("udp", f"put of {size} MiB, beside TCP", f"stream {size << 20}", (f"TCP {size << 20}",),
+           SAME) for size in (1, 4)],
     Cell("ofi", "round trip of ofi over TCP, beside libfabric's own", "ofi round_trip",
          ("libfabric round_trip",), 1.15),
     Cell("ofi", "the same, beside MPI over TCP", "ofi round_trip",
