@@ -13,9 +13,9 @@
  * may follow another one in the memory to which that leads, as of an allocatable component of such
  * a component: then the first words of that memory are copied into FILL, too, and these addresses
  * are changed to those of a FILL of their own. Of an array of structures the element may be found
- * by a subscript. Invariants: no run reaches memory that other processes have; the words do not
- * depend on the values that the accessor gets from its caller, save that subscript: other values
- * follow no other word.
+ * by a subscript, or be always the same one. Invariants: no run reaches memory that other processes
+ * have; the words do not depend on the values that the accessor gets from its caller, save that
+ * subscript: other values follow no other word.
  */
 #include "compiler/follow.h"
 
@@ -32,8 +32,11 @@ enum {
   WORD = sizeof(uint64_t),
   ADD_MAX = 256,
   PAGES_MAX = 1024,
-  BLOCK_WORDS = CAF_BOUND_BLOCK / WORD
+  ELEMENT_WORDS = 64,
+  BLOCK_WORDS = CAF_BOUND_BLOCK / WORD,
+  AROUND = 1 << 24 /* bytes without memory on each side of a page */
 };
+static const uint64_t NO_ADDRESS = 0x8181818181818181u; /* far from any memory */
 /* FILL + k: of addresses behind k others. */
 enum region { TRAP, FILL, REGIONS = FILL + CAF_LINKS_MAX + 1 };
 
@@ -51,6 +54,7 @@ static struct {
   char *filled[PAGES_MAX]; /* [pages] */
   int value;               /* of filled bytes */
   bool trapped;            /* the run has touched TRAP */
+  uintptr_t at;            /* of the last fault */
   sigjmp_buf end;          /* of the run */
   uint32_t blocks;
   struct block block[CAF_LINKS_MAX]; /* [blocks] */
@@ -70,6 +74,7 @@ static void on_fault(int sig, siginfo_t *info, void *context) {
   (void)sig;
   (void)context;
   const uintptr_t at = (uintptr_t)info->si_addr - (uintptr_t)trial.regions;
+  trial.at = (uintptr_t)info->si_addr;
   trial.trapped = at < trial.bytes;
   if (at < trial.bytes || at >= REGIONS * trial.bytes || !fill_page(at)) siglongjmp(trial.end, 1);
 }
@@ -141,6 +146,7 @@ static void place_blocks(const struct caf_trial *t) {
 static void begin_run(const struct caf_trial *t, int value) {
   trial.value = value;
   trial.trapped = false;
+  trial.at = 0;
   for (; trial.pages; trial.pages--)
     (void)mprotect(trial.filled[trial.pages - 1], trial.page, PROT_NONE);
   place_blocks(t);
@@ -196,21 +202,37 @@ struct values {
   _Alignas(16) char add[ADD_MAX];
 };
 
-/* Adds to a value of the accessor. [in] at: of 4 bytes of `add`. Returns false where these can be
- * no integer of their own. */
-static bool change_value(struct values *v, const struct caf_trial *t, size_t at, uint32_t change) {
-  uintptr_t whole;
+/* Adds to a value of the accessor. [in] at: of 4 bytes of `add`. */
+static void set_value(struct values *v, const struct caf_trial *t, size_t at, uint32_t change) {
   uint32_t value;
   memset(v->add, 0, sizeof v->add);
   v->ask = *t->ask;
   v->ask.add = v->add;
   memcpy(v->add, t->ask->add, t->ask->add_bytes);
-  memcpy(&whole, v->add + at / WORD * WORD, WORD);
   memcpy(&value, v->add + at, sizeof value);
-  const bool upper_half = at % WORD && (value == 0 || value == UINT32_MAX); /* of 8 bytes */
-  if (upper_half || is_mapped(whole)) return false;
   value += change;
   memcpy(v->add + at, &value, sizeof value);
+}
+
+/* The 8 bytes of `add` that have these 4. */
+static uintptr_t whole_value(const struct caf_trial *t, size_t at) {
+  uintptr_t whole = 0;
+  const size_t begin = at / WORD * WORD, left = t->ask->add_bytes - begin;
+  memcpy(&whole, (const char *)t->ask->add + begin, left < WORD ? left : WORD);
+  return whole;
+}
+
+static bool holds_address(const struct caf_trial *t, size_t at) {
+  return is_mapped(whole_value(t, at));
+}
+
+/* The same. Returns false where the bytes can be no integer of their own. */
+static bool change_value(struct values *v, const struct caf_trial *t, size_t at, uint32_t change) {
+  uint32_t value;
+  memcpy(&value, (const char *)t->ask->add + at, sizeof value);
+  const bool upper_half = at % WORD && (value == 0 || value == UINT32_MAX); /* of 8 bytes */
+  if (upper_half || holds_address(t, at)) return false;
+  set_value(v, t, at, change);
   return true;
 }
 
@@ -255,6 +277,59 @@ static size_t find_subscript(const struct caf_trial *t, char *copy, struct caf_p
   path->count = (uint32_t)count;
   path->counted = true;
   return index;
+}
+
+/* Whether the accessor looks at the bytes of one element alone. That begins or ends its page, and
+ * beside the page is no memory. Its addresses are of none either, so to follow one ends the run. */
+static bool looks_at_one(const struct caf_trial *t, char *page, size_t index, bool at_end,
+                         const struct caf_ask *ask) {
+  struct caf_seen seen;
+  uint64_t word[ELEMENT_WORDS];
+  const size_t bytes = t->element, page_words = trial.page / WORD, words = bytes / WORD;
+  char *const element = at_end ? page + trial.page - bytes : page;
+  memcpy(word, coarray_of(t) + index * bytes, bytes);
+  for (size_t w = 0; w < words; w++)
+    if (is_address(t, word[w])) word[w] = NO_ADDRESS;
+  const size_t first = at_end ? words - page_words % words : 0;
+  for (size_t w = 0; w < page_words; w++) /* it fills the page again and again */
+    memcpy(page + w * WORD, &word[(w + first) % words], WORD);
+  begin_run(t, 0);
+  if (!sigsetjmp(trial.end, 1)) (void)caf_try(ask, element - index * bytes, &seen);
+  return trial.at - (uintptr_t)page + AROUND >= 2 * AROUND + trial.page;
+}
+
+/* Whether the accessor looks at one element whatever its values are: a value that has part in a
+ * subscript reaches the next element by some step. */
+static bool is_the_same(const struct caf_trial *t, size_t index) {
+  struct values v;
+  char *const around = mmap(NULL, 2 * AROUND + trial.page, PROT_NONE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  char *const page = around + AROUND;
+  if (around == MAP_FAILED || mprotect(page, trial.page, PROT_READ | PROT_WRITE)) return false;
+  bool same = true;
+  for (size_t at = 0; same && at + 4 <= t->ask->add_bytes; at += 4)
+    for (int bit = -1; same && bit < 31; bit++) {
+      set_value(&v, t, at, bit < 0 ? UINT32_MAX : (uint32_t)1 << bit);
+      same = !holds_address(t, at) && looks_at_one(t, page, index, false, &v.ask) &&
+             looks_at_one(t, page, index, true, &v.ask);
+    }
+  return same;
+}
+
+/* Finds the element that is accessed: by a subscript, or always the same one. Returns false where
+ * there is none. [out] index: of the element behind path->word. */
+static bool find_element(const struct caf_trial *t, char *copy, struct caf_path *path,
+                         size_t *index) {
+  *index = 0;
+  if (t->element == t->token->bytes) return true;
+  const size_t found = find_subscript(t, copy, path);
+  if (path->counted) {
+    *index = found;
+    return true;
+  }
+  if (found * t->element >= t->token->bytes || !is_the_same(t, found)) return false;
+  path->word = (uint16_t)(path->word + found * t->element);
+  return true;
 }
 
 /* The element that the access itself has. */
@@ -312,7 +387,7 @@ static bool depends_on(const struct caf_trial *t, char *copy, const struct caf_f
   struct values v;
   struct caf_seen seen;
   if (!change_value(&v, t, at, change)) return false;
-  if (f->path.counted)
+  if (f->path.sizes)
     copy_element(t, copy, f->path.word, index_of(t, &f->path), true);
   else
     copy_moved(t, copy, ~f->words);
@@ -343,20 +418,19 @@ static bool begin_trial(const struct caf_trial *t) {
 /* Finds the path of the only word. Without a path there remain the words of all elements. */
 static bool find_path(const struct caf_trial *t, char *copy, struct caf_followed *f) {
   struct caf_path path = {.word = (uint16_t)(WORD * (size_t)__builtin_ctzll(f->words))};
-  size_t index = 0;
+  size_t index;
   if (t->offset || f->words & (f->words - 1)) return false;
-  if (t->element != t->token->bytes) index = find_subscript(t, copy, &path);
-  if (t->element != t->token->bytes && !path.counted) return false;
+  if (!find_element(t, copy, &path, &index)) return false;
   f->path = path;
-  if (!find_links(t, copy, f->words, index, &f->path) || depends_on_values(t, copy, f))
-    return false;
+  if (!find_links(t, copy, f->words, index, &f->path)) return false;
   f->path.sizes = caf_sizes_of(t->token->bytes, t->token->elem_bytes);
-  return true;
+  if (t->ask->object) f->path.origin = (int32_t)t->ask->object->offset;
+  return !depends_on_values(t, copy, f);
 }
 
 void caf_follow(const struct caf_trial *t, struct caf_followed *found) {
   struct caf_followed f = {0};
-  if (t->element % WORD || t->element > 64 * WORD || t->ask->add_bytes > ADD_MAX) return;
+  if (t->element % WORD || t->element > ELEMENT_WORDS * WORD || t->ask->add_bytes > ADD_MAX) return;
   char *copy = aligned_alloc(64, (t->token->bytes + 63) / 64 * 64);
   if (!copy || !begin_trial(t)) return;
   f.words = find_words(t, copy);
@@ -370,10 +444,12 @@ void caf_follow(const struct caf_trial *t, struct caf_followed *found) {
 }
 
 bool caf_follow_reaches(const struct caf_token *t, const struct caf_trials *trials, uint32_t rank,
-                        size_t offset, const void *add) {
+                        size_t offset, const struct caf_desc *shape, const void *add) {
   const size_t element = trials->element, bytes = t->bytes;
   if (!trials->followed || caf.delta[rank] || bytes > CAF_FOLLOW_BYTES) return false;
-  if (!offset && caf_follow_path(t, &trials->path, rank, t->addr[rank], add)) return true;
+  if (!offset && caf_follow_fits(&trials->path, shape) &&
+      caf_follow_path(t, &trials->path, rank, t->addr[rank], add))
+    return true;
   if (trials->path.links) return false;
   if (element != (t->elem_bytes ? t->elem_bytes : bytes) ||
       trials->offset != (offset < element ? offset : offset % element))

@@ -36,6 +36,12 @@ static inline bool caf_bound_has(uint32_t rank, uintptr_t address) {
   return address - caf.bound[rank].low < caf.bound[rank].bytes;
 }
 
+/* Whether the elements of a coarray lie as in that of a path: its bounds may be others. [in] shape:
+ * NULL: it has no descriptor. */
+static inline bool caf_follow_fits(const struct caf_path *path, const struct caf_desc *shape) {
+  return !shape || (int32_t)shape->offset == path->origin;
+}
+
 /* Whether the words of a path lead to the segment of the rank. [in] place: of the coarray, which is
  * the object, in this process; add: the values of the accessor. */
 static inline __attribute__((always_inline)) bool caf_follow_path(const struct caf_token *t,
@@ -73,8 +79,9 @@ struct caf_followed {
 void caf_follow(const struct caf_trial *t, struct caf_followed *found);
 
 /* Whether the path, or the words of all elements of a coarray, lead to the segment of its rank,
- * which lies here where it lies there. [in] offset: of the object in the coarray; add: as above. */
+ * which lies here where it lies there. [in] offset: of the object in the coarray; shape, add: as
+ * above. */
 bool caf_follow_reaches(const struct caf_token *t, const struct caf_trials *trials, uint32_t rank,
-                        size_t offset, const void *add);
+                        size_t offset, const struct caf_desc *shape, const void *add);
 
 #endif

@@ -54,10 +54,10 @@ static void poll_counted(bool hear) {
 
 /* Whether an accessor may run here on an object. [in] offset: of the object in the coarray. */
 static bool runs_here(struct caf_accessor *a, const struct caf_token *t, uint32_t rank,
-                      size_t offset, const void *add) {
+                      size_t offset, const struct caf_selector *s) {
   caf_accessor_note(a, t);
   return a->trials.direct || rank == caf.rank ||
-         (a->trials.followed && caf_follow_reaches(t, &a->trials, rank, offset, add));
+         (a->trials.followed && caf_follow_reaches(t, &a->trials, rank, offset, s->shape, s->add));
 }
 
 /* Finds an object whose memory is here. [in] watches: 0: events may be attached to it. [out] to:
@@ -73,7 +73,7 @@ static bool find(struct caf_here *here, const struct caf_selector *s, unsigned w
   if (!place) return false;
   size_t offset = s->shape ? (size_t)((char *)s->shape->base - (char *)t->base) : 0;
   if (offset >= t->bytes) offset = 0;
-  if (!runs_here(accessor, t, rank, offset, s->add)) return false;
+  if (!runs_here(accessor, t, rank, offset, s)) return false;
   if (caf_attached(rank, watches) &&
       (!accessor->trials.direct ||
        caf_attached_within(rank, watches, (const void *)t->addr[rank], t->bytes)))

@@ -54,7 +54,8 @@ static inline __attribute__((always_inline)) bool caf_find_short(struct caf_here
   size_t offset = 0;
   if (caf_attached(rank, watches) && caf_here_posts(a, t, rank)) return false;
   if (!a->trials.direct && rank != caf.rank) { /* in its own memory it may follow any address */
-    if (s->shape && s->shape->base != t->base) return false;
+    if (s->shape && (s->shape->base != t->base || !caf_follow_fits(&a->trials.path, s->shape)))
+      return false;
     if (!caf_follow_path(t, &a->trials.path, rank, place, s->add)) return false;
   } else if (s->shape) {
     offset = (size_t)((char *)s->shape->base - (char *)t->base);

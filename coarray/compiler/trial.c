@@ -132,10 +132,10 @@ bool caf_trial_direct(const struct caf_ask *ask, const struct caf_token *t, uint
   if (!accessor) return false;
   struct caf_trials *trials = &accessor->trials;
   if (trials->direct) return true;
-  if (trials->followed) return caf_follow_reaches(t, trials, rank, offset, ask->add);
+  if (trials->followed) return caf_follow_reaches(t, trials, rank, offset, ask->object, ask->add);
   if (trials->done || !t->bytes || t->bytes > BYTES_MAX) return false;
   if (++trials->calls < (trials->next ? trials->next : CALLS_FIRST)) return false;
-  trials->next = 2 * trials->calls;
+  trials->next = (uint16_t)(2 * trials->calls);
   make_trial(trials, &(struct caf_trial){ask, t, rank, offset, caf_follow_element(t)});
   return trials->direct;
 }

@@ -63,6 +63,7 @@ enum { CAF_LINKS_MAX = 2 };
 struct caf_path {
   uint32_t first;               /* subscript of the first element */
   uint32_t sizes;               /* of its coarrays, as in their tokens; 0: there is no path */
+  int32_t origin;               /* low bits of the offset in their descriptors */
   uint32_t count;               /* elements that a subscript names */
   uint16_t subscript;           /* where in the values of the accessor */
   uint16_t word;                /* where in the element */
@@ -74,7 +75,7 @@ struct caf_path {
 /* Results of trial runs of an accessor of structures: compiler/trial.c. */
 struct caf_trials {
   uint64_t followed;    /* bits of words of an element whose addresses it follows; 0: not known */
-  uint32_t calls, next; /* accesses so far; at the next trial */
+  uint16_t calls, next; /* accesses so far; at the next trial */
   uint16_t element, offset; /* bytes of an element, and of the object in it, when that was found */
   struct caf_path path;
   bool direct, done; /* it needs nothing but their bytes; there is no further trial */

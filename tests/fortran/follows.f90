@@ -28,13 +28,14 @@ program follows
     type(pointing), pointer :: in
   end type
   type(pointing) :: row(5)[*]
+  type(pointing), allocatable :: band(:)[:]
   type(leaf) :: grid(2, 3)[*]
   type(far) :: deep(4)[*], lone[*]
   type(pointing), target :: room(4)[*], elsewhere(4)
   type(holder) :: h[*]
   type(leaf) :: few(4)[*]
   integer, target :: outside(many), inside(2)[*]
-  integer :: me, images, right, left, i, k, got(8)
+  integer :: me, images, right, left, i, k, low, got(8)
   real(8) :: number
 
   me = this_image()
@@ -105,6 +106,40 @@ program follows
     call expect(h[right]%list(k)%e(k) == 10 * right + k, 'another component by its subscript')
     k = mod(i, 4) + 1
     call expect(few(k)[right]%e(2) == 100 * right + k, 'an element of an array')
+  end do
+
+  ! Always the same element, whose target moves, and elements that look so for long.
+  do low = 1, 2
+    if (low == 2) row(3)%p => outside(3)
+    sync all
+    do i = 1, many
+      k = mod(i, 2) + 1
+      call expect(row(2)[right]%p == 7 * right + 2, 'a fixed target elsewhere')
+      call expect(row(3)[right]%p == merge(5 * right, 7 * right + 3, low == 1), 'a fixed target')
+      call expect(few(3)[right]%e(k) == 100 * right + 3, 'an element of a fixed element')
+      call expect(grid(2, 1)[right]%e(k) == 50 * right + 2, 'an element of a fixed one of a grid')
+      call expect(row(1 + i / 200)[right]%p == merge(5, 7, i < 200) * right + merge(0, 2, i < 200), &
+                  'a target by a quotient')
+    end do
+    sync all
+  end do
+
+  ! The bounds of an array change, and so the elements that a number and a subscript name.
+  do low = 1, -1, -2
+    allocate (band(low:low + 4)[*])
+    do k = low, low + 4
+      band(k)%p => outside(k - low + 1)
+    end do
+    band(low + 2)%p => inside(1)
+    sync all
+    do i = 1, many
+      call expect(band(3)[right]%p == merge(5 * right, 7 * right + 5, low == 1), 'a fixed target of a band')
+      k = merge(3, low + mod(i, 5), i < 100 .or. low < 1)
+      call expect(band(k)[right]%p == merge(5 * right, 7 * right + k - low + 1, k == low + 2), &
+                  'a target of a band')
+    end do
+    sync all
+    deallocate (band)
   end do
 
   ! The target is in a coarray, and then elsewhere again.
