@@ -85,6 +85,7 @@ struct tmb_wait_policy {
   uint32_t eager_steps; /* looks without a pause between them, at the beginning of a wait */
   uint32_t
       hold_pauses[2]; /* after progress, before the next poll; [1]: the last request got no reply */
+  uint32_t cpus;      /* processors that the ranks of this host may use together */
   uint32_t home;      /* processor of this rank, see tmb_place_plan */
   bool spread;        /* ranks go to their homes at start */
   bool crowded;       /* ranks of this host outnumber the cores they may use */

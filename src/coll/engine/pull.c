@@ -12,6 +12,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "core/job.h"
+#include "core/progress/place.h"
 #include "core/segment/segment_table.h"
 #include "os/memory/peer_copy.h"
 #include "os/os.h"
@@ -53,7 +54,8 @@ static uint64_t past_bytes(void) {
   uint32_t sharers;
   const uint64_t cache = tmb_os_last_cache(&sharers);
   if (!cache) return UINT64_MAX;
-  return TMB_MAX(cache / TMB_MIN(sharers, tmb_job.boot.here), (uint64_t)PAST_BYTES_MIN);
+  const uint32_t beside = tmb_place_beside(tmb_job.boot.here, tmb_job.wait.cpus, sharers);
+  return TMB_MAX(cache / beside, (uint64_t)PAST_BYTES_MIN);
 }
 
 bool tmb_pull_past(const struct tmb_coll_shape *shape) {

@@ -93,6 +93,11 @@ bool tmb_place_outnumber(const struct tmb_place_rank *ranks, uint32_t count, uin
   return same > count_of(all);
 }
 
+uint32_t tmb_place_beside(uint32_t here, uint32_t cpus, uint32_t sharers) {
+  cpus = TMB_MAX(cpus, 1u);
+  return TMB_MIN(here, TMB_MIN(sharers, cpus) * ((here + cpus - 1) / cpus));
+}
+
 int tmb_place_init(void) {
   struct tmb_wait_policy *w = &tmb_job.wait;
   const struct tmb_boot *boot = &tmb_job.boot;
@@ -110,6 +115,7 @@ int tmb_place_init(void) {
     if (tmb_boot_here(boot, r)) ranks[here++] = ranks[r];
   const struct tmb_place_plan plan = tmb_place_plan(ranks, here, boot->here_index);
   free(ranks);
+  w->cpus = plan.cpus;
   w->crowded = plan.crowded;
   w->outnumber = plan.crowded || outnumber;
   w->one_cpu = here > 1 && plan.cpus == 1;

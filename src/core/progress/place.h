@@ -2,9 +2,10 @@
 /*
  * On which processor a thread waits: ranks that talk to each other are kept apart.
  *
- * Owns: declarations of place.c. Called by waits only. Calls: os. Invariants: a thread asks for
- * another processor at most once in MOVE_EVERY_NS, and never leaves the processors that its
- * launcher or user allows; where yields do not pay, they take at most a sixteenth of its time.
+ * Owns: declarations of place.c. Called by waits, and by collectives about caches. Calls: os.
+ * Invariants: a thread asks for another processor at most once in MOVE_EVERY_NS, and never leaves
+ * the processors that its launcher or user allows; where yields do not pay, they take at most a
+ * sixteenth of its time.
  */
 #ifndef TMB_CORE_PLACE_H
 #define TMB_CORE_PLACE_H
@@ -54,6 +55,10 @@ struct tmb_place_plan tmb_place_plan(const struct tmb_place_rank *ranks, uint32_
  * together, on whatever hosts they are: containers and namespaces are hosts that share processors.
  * in ranks: [count] of the job. False where the kernel is not known. */
 bool tmb_place_outnumber(const struct tmb_place_rank *ranks, uint32_t count, uint32_t mine);
+
+/* Of `here` ranks that may use so many processors together, those that run on `sharers` of them, at
+ * most: they share a cache. */
+uint32_t tmb_place_beside(uint32_t here, uint32_t cpus, uint32_t sharers);
 
 /* Collective: say whether ranks outnumber processors, and find this rank's home. */
 int tmb_place_init(void);

@@ -422,6 +422,18 @@ TEST(plan_of_bound) {
   assert_false(tmb_place_plan(ranks, 2, 1).crowded);
 }
 
+/* Ranks that share a cache: one for each of its processors, or more where ranks outnumber them. */
+TEST(beside) {
+  assert_int_equal(tmb_place_beside(2, 2, 2), 2);
+  assert_int_equal(tmb_place_beside(2, 64, 4), 2);
+  assert_int_equal(tmb_place_beside(64, 64, 4), 4);
+  assert_int_equal(tmb_place_beside(4, 2, 2), 4);
+  assert_int_equal(tmb_place_beside(8, 2, 2), 8);
+  assert_int_equal(tmb_place_beside(3, 2, 4), 3);
+  assert_int_equal(tmb_place_beside(128, 64, 4), 8);
+  assert_int_equal(tmb_place_beside(4, 0, 2), 4); /* the masks could not be read */
+}
+
 /* Hosts of one kernel share its processors, whatever each of them has; hosts of others do not, and
  * where the kernel is not known, nobody does. */
 TEST(kernels) {
