@@ -13,9 +13,10 @@
  * may follow another one in the memory to which that leads, as of an allocatable component of such
  * a component: then the first words of that memory are copied into FILL, too, and these addresses
  * are changed to those of a FILL of their own. Of an array of structures the element may be found
- * by a subscript, or be always the same one. Invariants: no run reaches memory that other processes
- * have; the words do not depend on the values that the accessor gets from its caller, save that
- * subscript: other values follow no other word.
+ * by a subscript, or be always the same one; of one structure, an element of an array in it.
+ * Invariants: no run reaches memory that other processes have; the words do not depend on the
+ * values that the accessor gets from its caller, save that subscript: other values follow no other
+ * word.
  */
 #include "compiler/follow.h"
 
@@ -33,6 +34,7 @@ enum {
   ADD_MAX = 256,
   PAGES_MAX = 1024,
   ELEMENT_WORDS = 64,
+  PART_WORDS = CAF_FOLLOW_BYTES / WORD,
   BLOCK_WORDS = CAF_BOUND_BLOCK / WORD,
   AROUND = 1 << 24 /* bytes without memory on each side of a page */
 };
@@ -121,9 +123,7 @@ static void copy_moved(const struct caf_trial *t, char *copy, uint64_t trapped) 
 
 /* Copies the coarray so that a run shows whether the accessor follows a word of an element: only
  * that goes to TRAP, or (others) all but that. */
-static void copy_element(const struct caf_trial *t, char *copy, size_t word, size_t index,
-                         bool others) {
-  const size_t at = index * t->element + word;
+static void copy_element(const struct caf_trial *t, char *copy, size_t at, bool others) {
   copy_moved(t, copy, others ? UINT64_MAX : 0);
   copy_word(t, copy + at, coarray_of(t) + at, others ? FILL : TRAP);
 }
@@ -173,12 +173,12 @@ static bool run(const struct caf_trial *t, const struct caf_ask *ask, char *copy
 }
 
 /* The words that one run each has followed. */
-static uint64_t find_words(const struct caf_trial *t, char *copy) {
+static uint64_t find_words(const struct caf_trial *t, char *copy, const struct caf_ask *ask) {
   struct caf_seen seen;
   uint64_t words = 0;
   for (size_t w = 0; w < t->element / WORD; w++) {
     copy_moved(t, copy, (uint64_t)1 << w);
-    (void)run(t, t->ask, copy, &seen, 0);
+    (void)run(t, ask, copy, &seen, 0);
     if (trial.trapped) words |= (uint64_t)1 << w;
   }
   return words;
@@ -238,14 +238,15 @@ static bool change_value(struct values *v, const struct caf_trial *t, size_t at,
 
 /* ---- the element of an array that a subscript names */
 
-/* Whether a run with these values follows the word of an element, and of no other one. */
+/* Whether a run with these values follows a word of the coarray, and no other one. */
 static bool follows_only(const struct caf_trial *t, char *copy, const struct caf_ask *ask,
-                         size_t word, size_t index) {
+                         size_t word) {
   struct caf_seen seen;
-  copy_element(t, copy, word, index, false);
+  if (word >= t->token->bytes) return false;
+  copy_element(t, copy, word, false);
   (void)run(t, ask, copy, &seen, 0);
   if (!trial.trapped) return false;
-  copy_element(t, copy, word, index, true);
+  copy_element(t, copy, word, true);
   (void)run(t, ask, copy, &seen, 0);
   return !trial.trapped;
 }
@@ -258,7 +259,8 @@ static bool is_subscript(const struct caf_trial *t, char *copy, size_t word, siz
   struct values v;
   bool is = true;
   for (size_t i = 0; i < count && is; i++)
-    is = change_value(&v, t, at, (uint32_t)(i - index)) && follows_only(t, copy, &v.ask, word, i);
+    is = change_value(&v, t, at, (uint32_t)(i - index)) &&
+         follows_only(t, copy, &v.ask, i * t->element + word);
   return is;
 }
 
@@ -267,7 +269,7 @@ static size_t find_subscript(const struct caf_trial *t, char *copy, struct caf_p
   const size_t count = t->token->bytes / t->element;
   uint32_t value;
   size_t index = 0, at = 0;
-  while (index < count && !follows_only(t, copy, t->ask, path->word, index)) index++;
+  while (index < count && !follows_only(t, copy, t->ask, index * t->element + path->word)) index++;
   if (index == count) return index;
   while (at + 4 <= t->ask->add_bytes && !is_subscript(t, copy, path->word, index, at)) at += 4;
   if (at + 4 > t->ask->add_bytes) return index;
@@ -275,61 +277,132 @@ static size_t find_subscript(const struct caf_trial *t, char *copy, struct caf_p
   path->subscript = (uint16_t)at;
   path->first = value - (uint32_t)index;
   path->count = (uint32_t)count;
+  path->stride = (uint16_t)t->element;
   path->counted = true;
   return index;
 }
 
-/* Whether the accessor looks at the bytes of one element alone. That begins or ends its page, and
- * beside the page is no memory. Its addresses are of none either, so to follow one ends the run. */
-static bool looks_at_one(const struct caf_trial *t, char *page, size_t index, bool at_end,
-                         const struct caf_ask *ask) {
+/* How many components in a row the accessor follows, beside that of the access itself. [in] step:
+ * 1, or UINT32_MAX: backwards. */
+static uint32_t count_row(const struct caf_trial *t, char *copy, size_t at, uint32_t step,
+                          size_t word, size_t stride) {
+  struct values v;
+  uint32_t count = 0;
+  for (size_t next = word;; count++) {
+    next += step == 1 ? stride : -stride;
+    if (!change_value(&v, t, at, step * (count + 1)) || !follows_only(t, copy, &v.ask, next))
+      return count;
+  }
+}
+
+/* Finds the subscript of an array of components. Returns the number of the component, from 0 on,
+ * that is accessed. */
+static size_t find_row(const struct caf_trial *t, char *copy, struct caf_path *path) {
+  struct values v;
+  uint32_t value;
+  for (size_t at = 0; at + 4 <= t->ask->add_bytes; at += 4)
+    for (uint32_t step = 1; step == 1 || step == UINT32_MAX; step -= 2) {
+      const uint64_t words = change_value(&v, t, at, step) ? find_words(t, copy, &v.ask) : 0;
+      const size_t word = words ? WORD * (size_t)__builtin_ctzll(words) : path->word;
+      const size_t stride = step == 1 ? word - path->word : path->word - word;
+      if (!stride || stride > t->element) continue;
+      const uint32_t before = count_row(t, copy, at, UINT32_MAX, path->word, stride);
+      memcpy(&value, (const char *)t->ask->add + at, sizeof value);
+      path->subscript = (uint16_t)at;
+      path->first = value - before;
+      path->count = before + 1 + count_row(t, copy, at, 1, path->word, stride);
+      path->stride = (uint16_t)stride;
+      path->word = (uint16_t)(path->word - before * stride);
+      path->counted = true;
+      return before;
+    }
+  return 0;
+}
+
+/* A part of the coarray, and words of an element that the accessor may follow in it. */
+struct part {
+  size_t offset, bytes;
+  uint64_t words;
+};
+
+/* Whether the accessor follows these words of a part alone. The part begins or ends its page, and
+ * beside the page is no memory. These words are addresses of none, so to follow one ends the run;
+ * others go to TRAP. */
+static bool keeps_to(const struct caf_trial *t, char *page, const struct part *part, bool at_end,
+                     const struct caf_ask *ask) {
   struct caf_seen seen;
-  uint64_t word[ELEMENT_WORDS];
-  const size_t bytes = t->element, page_words = trial.page / WORD, words = bytes / WORD;
-  char *const element = at_end ? page + trial.page - bytes : page;
-  memcpy(word, coarray_of(t) + index * bytes, bytes);
+  uint64_t word[PART_WORDS];
+  const size_t words = part->bytes / WORD, page_words = trial.page / WORD;
+  char *const begin = at_end ? page + trial.page - part->bytes : page;
+  memcpy(word, coarray_of(t) + part->offset, part->bytes);
   for (size_t w = 0; w < words; w++)
-    if (is_address(t, word[w])) word[w] = NO_ADDRESS;
+    if (part->words >> w % (t->element / WORD) & 1)
+      word[w] = NO_ADDRESS;
+    else if (is_address(t, word[w]))
+      word[w] = moved(t, word[w], TRAP);
   const size_t first = at_end ? words - page_words % words : 0;
   for (size_t w = 0; w < page_words; w++) /* it fills the page again and again */
     memcpy(page + w * WORD, &word[(w + first) % words], WORD);
   begin_run(t, 0);
-  if (!sigsetjmp(trial.end, 1)) (void)caf_try(ask, element - index * bytes, &seen);
-  return trial.at - (uintptr_t)page + AROUND >= 2 * AROUND + trial.page;
+  if (!sigsetjmp(trial.end, 1)) (void)caf_try(ask, begin - part->offset + t->offset, &seen);
+  return trial.at - (uintptr_t)page + AROUND >= 2 * AROUND + trial.page &&
+         trial.at - (uintptr_t)trial.regions >= REGIONS * trial.bytes;
 }
 
-/* Whether the accessor looks at one element whatever its values are: a value that has part in a
- * subscript reaches the next element by some step. */
-static bool is_the_same(const struct caf_trial *t, size_t index) {
+/* Whether any of the values of the accessor may be the address of others. */
+static bool has_addresses(const struct caf_trial *t) {
+  for (size_t at = 0; at + 4 <= t->ask->add_bytes; at += 4)
+    if (holds_address(t, at)) return true;
+  return false;
+}
+
+/* Whether the accessor does so whatever its values are, none of which is an address: a value that
+ * has part in a subscript reaches the next word by some step. [in] but: where the value is that may
+ * do so. */
+static bool always_keeps_to(const struct caf_trial *t, const struct part *part, size_t but) {
   struct values v;
   char *const around = mmap(NULL, 2 * AROUND + trial.page, PROT_NONE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   char *const page = around + AROUND;
-  if (around == MAP_FAILED || mprotect(page, trial.page, PROT_READ | PROT_WRITE)) return false;
-  bool same = true;
-  for (size_t at = 0; same && at + 4 <= t->ask->add_bytes; at += 4)
-    for (int bit = -1; same && bit < 31; bit++) {
+  if (around == MAP_FAILED || part->bytes > trial.page ||
+      mprotect(page, trial.page, PROT_READ | PROT_WRITE))
+    return false;
+  bool keeps = true;
+  for (size_t at = 0; keeps && at + 4 <= t->ask->add_bytes; at += 4)
+    for (int bit = -1; keeps && bit < 31 && at != but; bit++) {
       set_value(&v, t, at, bit < 0 ? UINT32_MAX : (uint32_t)1 << bit);
-      same = !holds_address(t, at) && looks_at_one(t, page, index, false, &v.ask) &&
-             looks_at_one(t, page, index, true, &v.ask);
+      keeps = keeps_to(t, page, part, false, &v.ask) && keeps_to(t, page, part, true, &v.ask);
     }
-  return same;
+  (void)munmap(around, 2 * AROUND + trial.page);
+  return keeps;
+}
+
+/* Whether it always keeps to the word that the access itself has. [in] index: of that behind
+ * path->word. */
+static bool keeps_to_path(const struct caf_trial *t, const struct caf_path *path, size_t index) {
+  const size_t at = path->word + index * path->stride, in = at % t->element;
+  const struct part part = {at - in, t->element, (uint64_t)1 << in / WORD};
+  if (has_addresses(t)) return path->counted || t->element == t->token->bytes;
+  return always_keeps_to(t, &part, path->counted ? path->subscript : SIZE_MAX);
 }
 
 /* Finds the element that is accessed: by a subscript, or always the same one. Returns false where
- * there is none. [out] index: of the element behind path->word. */
+ * there is none. [out] index: of the element, or component, behind path->word. */
 static bool find_element(const struct caf_trial *t, char *copy, struct caf_path *path,
                          size_t *index) {
   *index = 0;
-  if (t->element == t->token->bytes) return true;
+  if (t->element == t->token->bytes) {
+    *index = find_row(t, copy, path);
+    return true;
+  }
   const size_t found = find_subscript(t, copy, path);
   if (path->counted) {
     *index = found;
     return true;
   }
-  if (found * t->element >= t->token->bytes || !is_the_same(t, found)) return false;
+  if (found * t->element >= t->token->bytes) return false;
   path->word = (uint16_t)(path->word + found * t->element);
-  return true;
+  return true; /* `index` is 0, as `word` has it */
 }
 
 /* The element that the access itself has. */
@@ -370,7 +443,7 @@ static bool find_link(const struct caf_trial *t, char *copy, uint64_t words, uin
 static bool find_links(const struct caf_trial *t, char *copy, uint64_t words, size_t index,
                        struct caf_path *path) {
   uintptr_t address;
-  memcpy(&address, coarray_of(t) + index * t->element + path->word, WORD);
+  memcpy(&address, coarray_of(t) + index * path->stride + path->word, WORD);
   while (!is_enough(t, copy, words)) {
     uint16_t at;
     if (!add_block(t, address) || !find_link(t, copy, words, &at)) return false;
@@ -388,7 +461,7 @@ static bool depends_on(const struct caf_trial *t, char *copy, const struct caf_f
   struct caf_seen seen;
   if (!change_value(&v, t, at, change)) return false;
   if (f->path.sizes)
-    copy_element(t, copy, f->path.word, index_of(t, &f->path), true);
+    copy_element(t, copy, index_of(t, &f->path) * f->path.stride + f->path.word, true);
   else
     copy_moved(t, copy, ~f->words);
   return !run(t, &v.ask, copy, &seen, 0);
@@ -420,7 +493,7 @@ static bool find_path(const struct caf_trial *t, char *copy, struct caf_followed
   struct caf_path path = {.word = (uint16_t)(WORD * (size_t)__builtin_ctzll(f->words))};
   size_t index;
   if (t->offset || f->words & (f->words - 1)) return false;
-  if (!find_element(t, copy, &path, &index)) return false;
+  if (!find_element(t, copy, &path, &index) || !keeps_to_path(t, &path, index)) return false;
   f->path = path;
   if (!find_links(t, copy, f->words, index, &f->path)) return false;
   f->path.sizes = caf_sizes_of(t->token->bytes, t->token->elem_bytes);
@@ -433,34 +506,40 @@ void caf_follow(const struct caf_trial *t, struct caf_followed *found) {
   if (t->element % WORD || t->element > ELEMENT_WORDS * WORD || t->ask->add_bytes > ADD_MAX) return;
   char *copy = aligned_alloc(64, (t->token->bytes + 63) / 64 * 64);
   if (!copy || !begin_trial(t)) return;
-  f.words = find_words(t, copy);
+  f.words = find_words(t, copy, t->ask);
   if (!f.words) return;
   if (!find_path(t, copy, &f)) {
     f.path = (struct caf_path){0};
     trial.blocks = 0;
+    const struct part all = {0, t->token->bytes, f.words};
     if (!is_enough(t, copy, f.words) || depends_on_values(t, copy, &f)) return;
+    if (!has_addresses(t) && !always_keeps_to(t, &all, SIZE_MAX)) return;
   }
   *found = f;
 }
 
-bool caf_follow_reaches(const struct caf_token *t, const struct caf_trials *trials, uint32_t rank,
-                        size_t offset, const struct caf_desc *shape, const void *add) {
-  const size_t element = trials->element, bytes = t->bytes;
-  if (!trials->followed || caf.delta[rank] || bytes > CAF_FOLLOW_BYTES) return false;
-  if (!offset && caf_follow_fits(&trials->path, shape) &&
-      caf_follow_path(t, &trials->path, rank, t->addr[rank], add))
-    return true;
-  if (trials->path.links) return false;
-  if (element != (t->elem_bytes ? t->elem_bytes : bytes) ||
-      trials->offset != (offset < element ? offset : offset % element))
-    return false;
+/* Whether the words of all elements lead to the segment of the rank. */
+static bool all_reach(const struct caf_token *t, const struct caf_trials *trials, uint32_t rank) {
   const struct caf_bound segment = caf.bound[rank];
   const char *const base = (const char *)t->addr[rank];
   for (uint64_t words = trials->followed; words; words &= words - 1)
-    for (size_t at = WORD * (size_t)__builtin_ctzll(words); at < bytes; at += element) {
+    for (size_t at = WORD * (size_t)__builtin_ctzll(words); at < t->bytes; at += trials->element) {
       uint64_t word;
       memcpy(&word, base + at, WORD);
       if (word - segment.low >= segment.bytes) return false;
     }
   return true;
+}
+
+bool caf_follow_reaches(const struct caf_token *t, const struct caf_trials *trials, uint32_t rank,
+                        size_t offset, const struct caf_desc *shape, const void *add) {
+  const struct caf_path *const path = &trials->path;
+  const size_t element = trials->element;
+  if (!trials->followed || caf.delta[rank] || t->bytes > CAF_FOLLOW_BYTES) return false;
+  if (!offset && caf_follow_fits(path, shape) && caf_follow_path(t, path, rank, t->addr[rank], add))
+    return true;
+  if (path->links || (path->counted && path->stride < element)) return false;
+  return element == (t->elem_bytes ? t->elem_bytes : t->bytes) &&
+         trials->offset == (offset < element ? offset : offset % element) &&
+         all_reach(t, trials, rank);
 }

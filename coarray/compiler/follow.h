@@ -55,7 +55,7 @@ static inline __attribute__((always_inline)) bool caf_follow_path(const struct c
     memcpy(&index, (const char *)add + path->subscript, sizeof index);
     index -= path->first;
     if (index >= path->count) return false;
-    place += index * t->elem_bytes;
+    place += index * path->stride;
   }
   memcpy(&address, (const char *)place + path->word, sizeof address);
   if (path->links) { /* a loop of two would take more registers than there are */

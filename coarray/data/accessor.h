@@ -57,16 +57,17 @@ void caf_accessors_sort(void);
 /* Whether there are any. */
 bool caf_accessors_any(void);
 
-/* The addresses that an accessor follows: of one word of one element, and of one word each of what
- * these lead to. */
+/* The addresses that an accessor follows: of one word of one element, or component, and of one word
+ * each of what these lead to. */
 enum { CAF_LINKS_MAX = 2 };
 struct caf_path {
-  uint32_t first;               /* subscript of the first element */
+  uint32_t first;               /* subscript of the first element, or component */
   uint32_t sizes;               /* of its coarrays, as in their tokens; 0: there is no path */
   int32_t origin;               /* low bits of the offset in their descriptors */
   uint32_t count;               /* elements that a subscript names */
+  uint16_t stride;              /* bytes from one to the next */
   uint16_t subscript;           /* where in the values of the accessor */
-  uint16_t word;                /* where in the element */
+  uint16_t word;                /* where, of the first element */
   uint16_t link[CAF_LINKS_MAX]; /* where each is, from the address in the one before */
   uint8_t links;                /* further words */
   bool counted;                 /* there is a subscript; else there is one element */

@@ -24,11 +24,17 @@ program follows
     integer :: id
     integer, pointer :: p
   end type
+  type :: hand
+    integer :: id
+    type(pointing) :: finger(0:4)
+    integer :: last
+  end type
   type :: far
     type(pointing), pointer :: in
   end type
   type(pointing) :: row(5)[*]
   type(pointing), allocatable :: band(:)[:]
+  type(hand) :: both(2)[*], single[*]
   type(leaf) :: grid(2, 3)[*]
   type(far) :: deep(4)[*], lone[*]
   type(pointing), target :: room(4)[*], elsewhere(4)
@@ -78,6 +84,12 @@ program follows
   end do
   lone%in%p => inside(2)
   h%p => outside(1)
+  do k = 0, 4
+    single%finger(k)%p => inside(1 + mod(k, 2))
+    both(1)%finger(k)%p => inside(1 + mod(k, 2))
+    both(2)%finger(k)%p => outside(k + 1)
+  end do
+  single%finger(3)%p => outside(1)
   sync all
 
   do i = 1, many
@@ -122,6 +134,24 @@ program follows
                   'a target by a quotient')
     end do
     sync all
+  end do
+
+  ! An array of components, of which one points elsewhere; of elements, too.
+  do i = 1, many
+    k = merge(1 + mod(i, 2), mod(i, 5), i < 100)
+    call expect(single[right]%finger(k)%p == merge(7 * right + 1, (5 + mod(k, 2)) * right, k == 3), &
+                'a target of a component')
+    call expect(single[right]%finger(4 - k)%p == merge(7 * right + 1, (5 + mod(k, 2)) * right, k == 1), &
+                'a target of a component from the end')
+    call expect(single[right]%finger(i / 61)%p == &
+                merge(7 * right + 1, (5 + mod(i / 61, 2)) * right, i / 61 == 3), &
+                'a target of a component by a quotient')
+    call expect(both(1)[right]%finger(k)%p == (5 + mod(k, 2)) * right, 'a component of a fixed element')
+    call expect(both(2 - mod(i, 2))[right]%finger(k)%p == &
+                merge((5 + mod(k, 2)) * right, 7 * right + k + 1, mod(i, 2) == 1), &
+                'a component of an element')
+    k = 1 + mod(i, 3)
+    call expect(h[right]%list(k)%e(1) == 10 * right + k, 'a component of a component by its subscript')
   end do
 
   ! The bounds of an array change, and so the elements that a number and a subscript name.
