@@ -257,14 +257,12 @@ static void list_images(struct caf_desc *array, void *team_p, const int *kind, i
   const uint32_t size = team->size;
   ptrdiff_t count = 0;
   gasnet_AMPoll(); /* it reports lost images */
-  const bool all_well = !caf.lost_count && !__atomic_load_n(&caf.shared->ended, __ATOMIC_ACQUIRE);
-  char *list = all_well ? NULL : malloc((size_t)size * (size_t)bytes + 1);
-  for (uint32_t i = 0; list && i < size; i++)
-    if (caf_state_of(team->jobrank[i]) == state)
-      store_kind(list + count++ * bytes, bytes, (int)i + 1);
-  if (count == 0) {
-    free(list);
-    list = NULL;
+  char *list = NULL;
+  for (uint32_t i = 0; i < size; i++) {
+    if (caf_state_of(team->jobrank[i]) != state) continue;
+    if (!list) list = malloc((size_t)size * (size_t)bytes);
+    if (!list) break;
+    store_kind(list + count++ * bytes, bytes, (int)i + 1);
   }
   array->base = list;
   array->offset = 0;
