@@ -42,11 +42,10 @@ ON_ONE_HOST = {
     "coll_mismatch": "calls are compared through memory that ranks of one host share",
     "mk_cuda": "counts the copies that ranks of one host save each other",
 }
-SOCKET = "its ranks also talk through a socket of one machine"
 ON_ONE_MACHINE = {
-    name: SOCKET
-    for name in ("ad_nbi", "am_blockuntil_store", "am_immediate", "coll_legacy", "event_nopoll",
-                 "notify_async", "notify_dropped", "notify_progress")
+    source.stem: "its ranks also talk through a socket of one machine"
+    for source in Path(__file__).resolve().parent.parent.glob("conformance/*/*.c")
+    if "oob_open" in source.read_text()
 }
 BY_MPI = {
     "coll_refused": "forbids process_vm_readv, by which MPI libraries copy on one machine",
