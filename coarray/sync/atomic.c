@@ -31,14 +31,19 @@ struct selector {
   int *stat;
 };
 
-/* The place of an atom in this process, in the fewest instructions. NULL: it is not mapped, or
- * there is more to do. */
+/* The place of an atom in this process, in the fewest instructions, where the statement cannot fail
+ * any more. NULL: it is not mapped, or there is more to do. */
 static inline __attribute__((always_inline)) void *
-find_here(const struct caf_token *t, size_t offset, int image, int kind, const int *stat) {
+find_here(const struct caf_token *t, size_t offset, int image, int kind, int *stat) {
   uint32_t rank;
+  if (__builtin_expect(stat != NULL, 0)) {
+    void *const hears = caf_word_short(t, offset, image, &rank);
+    if (!hears || (kind != 4 && kind != 8) || caf_hear_is_due()) return NULL;
+    *stat = 0;
+    return hears;
+  }
   void *const here = caf_word_short(t, offset, image, &rank);
-  if (!here || stat || (kind != 4 && kind != 8) || caf_serve_is_due()) return NULL;
-  return here;
+  return !here || (kind != 4 && kind != 8) || caf_serve_is_due() ? NULL : here;
 }
 
 static int64_t load(const void *p, int kind) {
@@ -79,37 +84,10 @@ static void *find_any(const struct selector *s, uint32_t *rank) {
   return word;
 }
 
-/* Performs an operation of a statement with STAT= on an atom that is here. Returns false where it
- * is not, or there is more to do. */
-static bool operate_here(const struct selector *s, gex_OP_t op, const void *x, const void *y,
-                         void *result) {
-  uint32_t rank;
-  void *const here = caf_word_short(s->token, s->offset, s->image, &rank);
-  const int kind = s->kind;
-  int64_t before;
-  if (!s->stat || !here || (kind != 4 && kind != 8) || caf_hear_is_due()) return false;
-  const int64_t a = x ? load(x, kind) : 0, b = y ? load(y, kind) : 0;
-  switch (op) {
-  case GEX_OP_SWAP: before = perform(here, kind, GEX_OP_SWAP, a, 0); break;
-  case GEX_OP_GET: before = perform(here, kind, GEX_OP_GET, 0, 0); break;
-  case GEX_OP_FCAS: before = perform(here, kind, GEX_OP_FCAS, a, b); break;
-  case GEX_OP_FADD: before = perform(here, kind, GEX_OP_FADD, a, 0); break;
-  case GEX_OP_FAND: before = perform(here, kind, GEX_OP_FAND, a, 0); break;
-  case GEX_OP_FOR: before = perform(here, kind, GEX_OP_FOR, a, 0); break;
-  case GEX_OP_FXOR: before = perform(here, kind, GEX_OP_FXOR, a, 0); break;
-  default: return false;
-  }
-  if (result) store(result, kind, before);
-  if (op == GEX_OP_GET || op == GEX_OP_FCAS) caf_looked(here, before);
-  *s->stat = 0;
-  return true;
-}
-
 /* Performs an operation on any atom. [in] x, y: operands, NULL: none. [out] result: the value
  * before, or NULL. */
 static __attribute__((noinline)) void operate(const struct selector *s, gex_OP_t op, const void *x,
                                               const void *y, void *result) {
-  if (operate_here(s, op, x, y, result)) return;
   CAF_INSIDE;
   uint32_t rank;
   void *const word = find_any(s, &rank);
