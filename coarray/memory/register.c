@@ -26,9 +26,13 @@ CAF_EXPORT void CAF(deregister)(void **token_p, int type, int *stat, char *errms
  * every image that is left has got some, else a code, equal on all images. */
 static int gather(struct caf_token *t) {
   struct caf_team *team = caf.team;
+  const uint64_t mine = t->base ? (uintptr_t)t->base : 1;
+  if (team->size == 1 && !caf.shown && !caf.ordered) { /* it meets nobody */
+    t->addr[caf.rank] = mine;
+    return t->base ? 0 : CAF_STAT_ERROR;
+  }
   uint64_t *all = calloc(team->size, sizeof *all);
   if (!all) return CAF_STAT_ERROR;
-  const uint64_t mine = t->base ? (uintptr_t)t->base : 1;
   int code = CAF_STAT_FAILED;
   __atomic_store_n(&team->words->slot, mine, __ATOMIC_RELEASE);
   if (caf_team_whole(team)) {
@@ -259,7 +263,7 @@ int caf_meet_to_free(const struct caf_token *t, const struct caf_status *to) {
   const uint64_t number = team->words->begun + 1;
   __atomic_store_n(&team->words->freed[number % 2], number << 32 | t->serial, __ATOMIC_RELEASE);
   const int code = caf_barrier(team);
-  if (code) return code;
+  if (code || team->size == 1) return code;
   const uint32_t next = team->rank + 1 < team->size ? team->rank + 1 : 0;
   const struct caf_words *there = (const struct caf_words *)team->words_at[next];
   uint64_t word = 0;
