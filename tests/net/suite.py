@@ -40,6 +40,7 @@ ON_ONE_HOST = {
     "coll_many": "judges processor time, which waits for other hosts take too",
     "core_dump": "counts the mappings of ranks of one host",
     "coll_mismatch": "calls are compared through memory that ranks of one host share",
+    "coll_user_calls": "communicates in a reduction, which works in memory of one host alone",
     "mk_cuda": "counts the copies that ranks of one host save each other",
 }
 ON_ONE_MACHINE = {

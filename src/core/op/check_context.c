@@ -24,9 +24,10 @@ void tmb_check_context_at(const char *call) {
         "or cancel it first",
         call, (const void *)&t->srcdesc);
   if (t->context & TMB_IN_OPERATOR)
-    tmb_fatal_nopos("%s: called in the function of a reduction, where communication and polling "
-                    "are not allowed",
-                    call);
+    tmb_advise(TMB_ADVICE_CONTEXT,
+               "%s: called in the function of a reduction, where it can hang; call it before or "
+               "after",
+               call);
   if (t->context & TMB_NO_INTERRUPT)
     tmb_advise(TMB_ADVICE_INTERRUPTS,
                "%s: called between gasnet_hold_interrupts and gasnet_resume_interrupts", call);
