@@ -25,17 +25,18 @@
  * measured one by one; `tombolo bench oversubscribed` shows their effect. */
 #define MOVE_AFTER \
  8u /* waits ended by yields, less those ended by spinning, after which a rank moves */
-#define MOVE_EVERY_NS   2000000u /* at most one move in this time */
-#define SPREAD_AFTER    2u    /* with a processor for each rank: they spin long before they yield */
-#define LEAVE_AFTER     4u    /* with threads: leave the home, too; chosen */
-#define CONFINED_YIELDS 64u   /* with no other's turn: waits spin again; between counts of turns */
-#define SWITCH_NS       2000u /* a longer yield has let another thread run */
-#define COMPUTE_NS      500000u   /* one that takes this long went to a process that computes */
-#define COMPUTE_NS_MAX  10000000u /* longer ones count as this */
-#define SHORT_PART      2u        /* one below this part of it is short by the tick counter, too */
-#define GAIN_NS         50000u    /* gain of a shorter yield: a sleep and a wake-up */
-#define DEBT_NS         8000000u  /* most time lost in long yields, less the gains of short ones */
-#define NO_YIELD_TIMES  16u /* then waits sleep without yielding for so many times the last one */
+#define MOVE_EVERY_NS 2000000u /* at most one move in this time */
+#define SPREAD_AFTER  2u /* with a processor for each rank: they spin long before they yield */
+#define LEAVE_AFTER   4u /* with threads: leave the home, too; chosen */
+#define CONFINED_YIELDS \
+ 64u /* without a turn of another rank, then waits spin; between sums of turns */
+#define SWITCH_NS      2000u     /* a longer yield has let another thread run */
+#define COMPUTE_NS     500000u   /* one that takes this long went to a process that computes */
+#define COMPUTE_NS_MAX 10000000u /* longer ones count as this */
+#define SHORT_PART     2u        /* one below this part of it is short by the tick counter, too */
+#define GAIN_NS        50000u    /* gain of a shorter yield: a sleep and a wake-up */
+#define DEBT_NS        8000000u  /* most time lost in long yields, less the gains of short ones */
+#define NO_YIELD_TIMES 16u /* then waits sleep without yielding for so many times the last one */
 
 void tmb_place_rank_read(struct tmb_place_rank *mine, bool kernel) {
   tmb_os_cpu_bits(mine->bits, sizeof mine->bits);
@@ -158,8 +159,8 @@ static void learn_yield(struct tmb_thread *t, uint64_t end, uint64_t turns) {
   t->no_yield_ns = end + NO_YIELD_TIMES * lost;
 }
 
-/* A confined thread notes whether its yields still run other ranks. One that nobody has used is
- * short, also where a rank on another processor counts in the same word. in turns: as above. */
+/* Whether a yield has run another rank: somebody has counted a turn, and the yield was not short.
+ * Both are asked, because ranks of two processors may count in one word. in turns: of others. */
 static void learn_confined(struct tmb_thread *t, uint64_t turns) {
   t->yield_ran = turns && t->yield_ns >= SWITCH_NS / 2;
   if (TMB_LIKELY(!t->confined)) return;
@@ -256,8 +257,8 @@ static void consider_spread(void) {
   t->yields_paid = 0;
 }
 
-/* Ranks that outnumber their processors count all of their turns. Where none was had elsewhere
- * since the last look, those that work share the processor of this rank. */
+/* Where ranks outnumber processors: the sum of the turns on other processors. If it has not
+ * changed since the last sum, all ranks that run share this processor. */
 static void consider_turns(void) {
   struct tmb_thread *t = tmb_thread();
   const uint32_t count = tmb_job.boot.places.near_count;
