@@ -167,7 +167,7 @@ static void write_marks(const struct drawing *d) {
     fprintf(d->to,
             "<path d=\"M%.2f %.1fl-5 -9h10z\" fill=\"#d00\"/><text x=\"%.2f\" y=\"%.1f\" "
             "font-size=\"11\" text-anchor=\"%s\" fill=\"#a00\">",
-            x, y, x + (left ? -8 : 8), y - 2, left ? "end" : "start");
+            x, y, x + (left ? -8 : 8), y - 4, left ? "end" : "start");
     view_xml_text(d->to, view_text(d->t, e->name));
     fputs("</text>\n", d->to);
   }
