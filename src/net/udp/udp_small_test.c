@@ -270,6 +270,57 @@ TEST(handed_over_together) {
   end();
 }
 
+enum { PEERS = 3, SEND_NS = 4000 };
+
+static uint64_t sent_runs, sent_packets; /* runs of packets to one peer in a call */
+
+static uint32_t slow_send(void *io, const struct udp_out *out, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) sent_runs += !i || out[i].peer != out[i - 1].peer;
+  sent_packets += count;
+  rig_now_ns += SEND_NS;
+  return rig_wire_send(io, out, count);
+}
+
+/* Puts of so many bytes to several peers in turn, where each call that hands packets over takes
+ * longer than puts of a burst lie apart. */
+static void puts_in_turn(size_t nbytes) {
+  static uint8_t src[1000];
+  const struct udp_config config = rig_config();
+  struct udp_io below[1 + PEERS];
+  struct udp_io_ops ops;
+  for (uint32_t i = 0; i <= PEERS; i++) {
+    below[i] = rig_wire(i);
+    ops = *below[i].ops;
+    below[i].ops = &ops;
+  }
+  ops.send = slow_send;
+  rig_open_io(1 + PEERS, &config, NULL, below);
+  sent_runs = sent_packets = 0;
+  uint64_t done = 0;
+  for (uint64_t k = 0; k < PUTS; k++) {
+    struct tmb_rma rma = rma_of(0, src, nbytes, &done);
+    rma.peer = 1 + (uint32_t)k % PEERS;
+    rma.remote = rig_segment[rma.peer];
+    while (udp_put(rig_net[0], &rma)) rig_step(1 + PEERS);
+    rig_now_ns += CALL_NS;
+  }
+  const uint64_t runs = sent_runs, packets = sent_packets;
+  for (uint32_t steps = 0; done < PUTS; steps++) {
+    assert_cmp(steps, <, STEPS_MAX);
+    rig_step(1 + PEERS);
+  }
+  assert_cmp(packets, <, PUTS * (nbytes + 40) / 1440 * 13 / 10 + 20);
+  if (nbytes == sizeof src) assert_cmp(runs, <, packets / 3);
+  rig_close(1 + PEERS);
+}
+
+/* Puts to several peers in turn share packets, and these share calls, as those to one do. */
+TEST(peers_in_turn) {
+  puts_in_turn(8);
+  puts_in_turn(250);
+  puts_in_turn(1000);
+}
+
 enum flood { PUT, GET, MEDIUM, FLOODS };
 
 /* Start one operation of a flood; the window may be full. */

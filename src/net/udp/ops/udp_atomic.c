@@ -42,7 +42,7 @@ int udp_atomic(struct tmb_net *e, const struct tmb_net_atomic *atomic) {
                          .total = atomic->bytes};
   if (TMB_LIKELY(!p->lost)) {
     rc = atomic->result ? ask(e, p, &r, atomic) : send_posted(e, p, &r, atomic);
-    udp_small_settle(e, p, 0);
+    udp_small_settle(e, p, 0, rc);
   }
   udp_engine_unlock(e);
   return rc;

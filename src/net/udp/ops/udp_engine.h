@@ -169,6 +169,11 @@ void udp_pieces_free(struct udp_peer *p);
 static inline bool udp_gather_waits(const struct udp_peer *p) {
   return p->tx.una < p->gather.soon_end;
 }
+/* The time of this call, less the time that packets have taken to be handed over, and that puts
+ * have waited for room: puts to several peers in turn are as close as those to one. */
+static inline uint64_t udp_gather_clock(const struct tmb_net *e) {
+  return e->time.now_ns - e->time.handed_ns;
+}
 /* Add a record with its payload to the open packet; sets UDP_TAIL where it must. in flags:
  * UDP_ACK_NOW, UDP_QUIET; reserve: slots of the window to leave free. Returns false if there is no
  * room now. */
@@ -188,9 +193,10 @@ bool udp_gather_parts(struct tmb_net *e, struct udp_peer *p, const struct udp_re
 bool udp_gather_join(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r);
 /* Send the open packet, if the window allows. Returns false if not. */
 bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve);
-/* Hand over the packets that were made. Those that follow closely are handed over together: a few,
- * or all at the next call of progress. */
-void udp_gather_hand(struct tmb_net *e, struct udp_peer *p);
+/* Hand over the packets that were made. Those that follow closely are handed over together: a few
+ * for a peer, or all at the next call of progress. in bursts: more operations are likely to follow.
+ */
+void udp_gather_hand(struct tmb_net *e, struct udp_peer *p, bool bursts);
 /* Send the open packet if nothing is in flight, else let it wait for company; udp_gather_hand. */
 void udp_gather_settle(struct tmb_net *e, struct udp_peer *p);
 /* Payload of one packet at most, with such a record. */
@@ -248,8 +254,9 @@ static inline bool udp_small_is(const struct udp_peer *p, const struct tmb_rma *
 /* Gather a put in parts, for which udp_parts_are. Returns 0, or TMB_AGAIN. */
 int udp_small_parts(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r,
                     const struct tmb_rma *rma);
-/* Send the open packet, unless more puts are likely to come at once. in nbytes: of the last one. */
-void udp_small_settle(struct tmb_net *e, struct udp_peer *p, uint64_t nbytes);
+/* Send the open packet, unless more puts are likely to come at once. in nbytes: of the last one;
+ * rc: TMB_AGAIN if it found no room, which ends no burst. */
+void udp_small_settle(struct tmb_net *e, struct udp_peer *p, uint64_t nbytes, int rc);
 
 /* ---- udp_rma.c */
 

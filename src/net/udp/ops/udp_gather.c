@@ -56,8 +56,8 @@ static bool open_send(struct tmb_net *e, struct udp_peer *p, uint32_t reserve, u
       udp_packet_send(e, p, &out, p->gather.buf, p->gather.end - UDP_HEADER_BYTES,
                       (uint8_t)(p->gather.flags | flags));
   slot->pending = udp_pending_take(p, p->tx.next - 1);
-  p->gather.close = e->time.now_ns - p->gather.full_ns <= CLOSE_NS;
-  p->gather.full_ns = e->time.now_ns;
+  p->gather.close = udp_gather_clock(e) - p->gather.full_ns <= CLOSE_NS;
+  p->gather.full_ns = udp_gather_clock(e);
   p->gather.buf = NULL;
   p->gather.end = UDP_HEADER_BYTES;
   p->gather.tail = p->gather.count = 0;
@@ -199,17 +199,24 @@ bool udp_gather_join(struct tmb_net *e, struct udp_peer *p, const struct udp_rec
   return true;
 }
 
-/* Whether packets wait to be handed over with those that are likely to follow at once. */
-static bool holds(const struct tmb_net *e, const struct udp_peer *p) {
-  return e->out.count && e->out.count < TOGETHER && p->gather.buf && p->gather.close &&
-         e->config.coalesce;
+/* Packets for the peer that are made and not handed over. */
+static uint32_t made_for(const struct tmb_net *e, const struct udp_peer *p) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < e->out.count; i++) count += e->out.peer[i] == p;
+  return count;
 }
 
-void udp_gather_hand(struct tmb_net *e, struct udp_peer *p) {
+/* Whether packets wait to be handed over with those that are likely to follow at once. */
+static bool holds(const struct tmb_net *e, const struct udp_peer *p) {
+  return p->gather.buf && p->gather.close && e->config.coalesce && made_for(e, p) < TOGETHER;
+}
+
+void udp_gather_hand(struct tmb_net *e, struct udp_peer *p, bool bursts) {
   if (!e->out.count) return;
   if (!holds(e, p)) {
     udp_out_flush(e);
-    if (p->gather.buf && !e->kept.threads) p->gather.full_ns = e->io.ops->now(e->io.state);
+    if ((bursts || p->gather.buf) && !e->kept.threads)
+      e->time.handed_ns += e->io.ops->now(e->io.state) - e->time.now_ns;
   } else if (!e->kept.threads) {
     tmb_store_rlx(&e->helper.bulk_ns, e->time.now_ns); /* the progress thread looks often */
     tmb_progress_thread_kick(e->helper.thread);
@@ -219,5 +226,5 @@ void udp_gather_hand(struct tmb_net *e, struct udp_peer *p) {
 void udp_gather_settle(struct tmb_net *e, struct udp_peer *p) {
   if (!e->kept.threads && (!udp_gather_waits(p) || !e->config.coalesce))
     (void)udp_gather_flush(e, p, 0);
-  udp_gather_hand(e, p);
+  udp_gather_hand(e, p, false);
 }

@@ -78,12 +78,12 @@ static int put_locked(struct tmb_net *e, struct udp_peer *p, struct udp_record *
                       const struct tmb_rma *rma) {
   if (udp_small_is(p, rma)) {
     const int rc = udp_small_put(e, p, r, rma);
-    udp_small_settle(e, p, rma->nbytes);
+    udp_small_settle(e, p, rma->nbytes, rc);
     return rc;
   }
   if (udp_parts_are(p, rma->nbytes)) {
     const int rc = udp_small_parts(e, p, r, rma);
-    udp_small_settle(e, p, rma->nbytes);
+    udp_small_settle(e, p, rma->nbytes, rc);
     return rc;
   }
   if (rma->immediate && p->bulk.first) return TMB_AGAIN; /* others wait for the window */
@@ -178,7 +178,7 @@ int udp_put_signal(struct tmb_net *e, const struct tmb_rma *rma, const struct tm
     udp_count(&e->stats->sent, 1);
     udp_count(&e->stats->bytes_out, rma->nbytes);
   }
-  udp_small_settle(e, p, rma->nbytes);
+  udp_small_settle(e, p, rma->nbytes, rc);
   udp_engine_unlock(e);
   return rc;
 }

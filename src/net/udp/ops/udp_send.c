@@ -104,8 +104,28 @@ static void out_add(struct tmb_net *e, struct udp_peer *p, const struct udp_out 
   if (++e->out.count == UDP_OUT_MAX) udp_out_flush(e);
 }
 
+/* Packets of a peer next to each other, in the order in which they were made: the kernel takes them
+ * in one message. */
+static void out_sort(struct udp_outbox *out) {
+  for (uint32_t i = 1; i < out->count; i++) {
+    uint32_t at = i;
+    while (at && out->peer[at - 1] != out->peer[i]) at--;
+    if (!at || at == i) continue;
+    const struct udp_out packet = out->packet[i];
+    struct udp_peer *const peer = out->peer[i];
+    struct udp_slot *const slot = out->slot[i];
+    memmove(out->packet + at + 1, out->packet + at, (i - at) * sizeof *out->packet);
+    memmove(out->peer + at + 1, out->peer + at, (i - at) * sizeof(struct udp_peer *));
+    memmove(out->slot + at + 1, out->slot + at, (i - at) * sizeof(struct udp_slot *));
+    out->packet[at] = packet;
+    out->peer[at] = peer;
+    out->slot[at] = slot;
+  }
+}
+
 void udp_out_flush(struct tmb_net *e) {
   if (!e->out.count) return;
+  if (e->out.count > 2) out_sort(&e->out);
   const uint32_t taken = e->io.ops->send(e->io.state, e->out.packet, e->out.count);
   for (uint32_t i = taken; i < e->out.count; i++) {
     if (e->out.slot[i]) udp_tx_unsent(&e->out.peer[i]->tx, e->out.slot[i]);

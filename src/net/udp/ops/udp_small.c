@@ -20,6 +20,7 @@
 #define DENSE_FIRST   2u    /* puts of a burst that leave at once */
 #define DENSE_LONG    8u  /* of more than UDP_INLINE_MAX bytes: few are started before computing */
 #define BLIND_PUTS    15u /* puts of a burst between two readings of the clock */
+#define TURNS_MAX     64u /* puts, to all peers, between two of a burst to one */
 /* Bytes that are copied and hashed in a nanosecond, at least. Chosen. */
 #define COPIED_PER_NS 4u
 
@@ -78,22 +79,30 @@ bool udp_small_join(struct tmb_net *e, struct udp_record *r, const struct tmb_rm
   if (!udp_gather_join(e, p, r)) return false;
   gathered(e, p, r, rma);
   p->gather.blind++;
+  e->peers.small_puts++;
   udp_count(&e->stats->sent, 1);
   udp_count(&e->stats->bytes_out, rma->nbytes);
   return true;
 }
 
-/* Time passes while packets are handed over: the next put is compared with the end of that. */
-void udp_small_settle(struct tmb_net *e, struct udp_peer *p, uint64_t nbytes) {
+/* A put is compared with the last one to the same peer. Puts to other peers lie between the two. */
+static bool is_close(struct tmb_net *e, struct udp_peer *p, uint64_t nbytes) {
+  const uint64_t turns = ++e->peers.small_puts - p->gather.small_puts;
   const uint64_t copied_ns = TMB_MIN(nbytes, (uint64_t)UDP_COPY_MAX) / COPIED_PER_NS;
-  const uint64_t close_ns = (DENSE_NS + copied_ns) * (p->gather.blind + 1);
-  p->gather.dense = e->time.now_ns - p->gather.small_ns <= close_ns ? p->gather.dense + 1 : 0;
+  const uint64_t now_ns = udp_gather_clock(e), since_ns = now_ns - p->gather.small_ns;
+  p->gather.small_puts = e->peers.small_puts;
+  p->gather.small_ns = now_ns;
+  return since_ns <= (DENSE_NS + copied_ns) * TMB_MIN(turns, (uint64_t)TURNS_MAX);
+}
+
+void udp_small_settle(struct tmb_net *e, struct udp_peer *p, uint64_t nbytes, int rc) {
+  if (e->peers.full_ns) e->time.handed_ns += udp_gather_clock(e) - e->peers.full_ns;
+  p->gather.dense = is_close(e, p, nbytes) ? p->gather.dense + 1 : 0;
   p->gather.blind = 0;
   const bool lone = p->gather.dense < first_ones(nbytes) || p->tx.una == p->tx.next;
   if (!e->kept.threads && (lone || !e->config.coalesce)) (void)udp_gather_flush(e, p, 0);
-  const bool sends = e->out.count > 0;
-  udp_gather_hand(e, p);
-  p->gather.small_ns = sends ? e->io.ops->now(e->io.state) : e->time.now_ns;
+  udp_gather_hand(e, p, true);
+  e->peers.full_ns = rc == TMB_AGAIN ? udp_gather_clock(e) : 0;
   if (!p->gather.buf || p->gather.count > 1) return;
   tmb_store_rlx(&e->helper.bulk_ns, e->time.now_ns); /* the progress thread looks often */
   tmb_progress_thread_kick(e->helper.thread);

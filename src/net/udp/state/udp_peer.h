@@ -121,13 +121,14 @@ struct udp_gather {
   uint64_t tick;                              /* engine->time.tick when the last was added */
   struct udp_pending *pending, *pending_last; /* of the puts in it */
   struct udp_pending *passing; /* acknowledged, but earlier packets are not: signals */
-  uint64_t soon_end; /* packets below this number are acknowledged soon, later ones need not be */
-  bool quiet;        /* only signals that nobody awaits the end of are in it */
-  bool close;        /* the last packet was full soon after the one before it */
-  uint64_t full_ns;  /* when it was, or had been handed over */
-  uint64_t small_ns; /* when the last small put was made */
-  uint32_t dense;    /* small puts that came close after one another */
-  uint32_t blind;    /* small puts since then for which the clock was not read */
+  uint64_t soon_end;   /* packets below this number are acknowledged soon, later ones need not be */
+  bool quiet;          /* only signals that nobody awaits the end of are in it */
+  bool close;          /* the last packet was full soon after the one before it */
+  uint64_t full_ns;    /* when it was, by udp_gather_clock */
+  uint64_t small_ns;   /* when the last small put was made, by the same */
+  uint64_t small_puts; /* engine->peers.small_puts then */
+  uint32_t dense;      /* small puts that came close after one another */
+  uint32_t blind;      /* small puts since then for which the clock was not read */
 };
 
 /* Transfers to the peer. udp_xfer.c, udp_rail.c. */

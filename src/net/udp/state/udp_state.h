@@ -87,6 +87,8 @@ struct udp_peers {
   struct udp_peer *
       *of; /* [size] NULL: silent; read without the lock by udp_peer_explain (acquire) */
   struct udp_peer *busy;
+  uint64_t small_puts;  /* to all of them. udp_small.c, as the next */
+  uint64_t full_ns;     /* when the last one found no room, by udp_gather_clock; 0: it found some */
   bool dirty;           /* one has something to send */
   bool waits;           /* something is gathered, a transfer not sent whole, or a packet lost */
   uint64_t heard_ns;    /* when any of them last said something; 0: none has */
@@ -97,9 +99,11 @@ struct udp_peers {
   uint32_t rails_noted; /* bit r: it has been said that rail r is lost */
 };
 
-/* The clock of a call, and timers. udp_progress.c; the clock is read by udp_engine_lock. */
+/* The clock of a call, and timers. udp_progress.c; the clock is read by udp_engine_lock. handed_ns:
+ * udp_gather.c. */
 struct udp_time {
   uint64_t now_ns;    /* at the start of the call */
+  uint64_t handed_ns; /* all the time that was no client's: see udp_gather_clock */
   uint64_t next_ns;   /* when a timer is due at the earliest */
   uint64_t tick;      /* calls of progress; read without the lock by the progress thread */
   uint64_t wait_tick; /* tick when the client last asked for descriptors to wait for */
