@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rank 0 sends many short things to rank 1: `ofi_shorts COUNT
- * puts|messages|kilobytes|mixed|silent`. Puts go to words of their own, messages carry their index,
- * kilobytes are puts of 1 KiB. With `mixed` puts and messages alternate, and some are too long to
- * share a message with others, and polls let what waits leave. With `silent` rank 0
- * makes no call after the last put until rank 1 has seen it. How much that takes at the network is
- * counted by who starts it (ofi_test.py).
+ * puts|messages|kilobytes|mixed|silent|turns`. Puts go to words of their own, messages carry their
+ * index, kilobytes are puts of 1 KiB. With `turns` messages go to all others in turn. With `mixed`
+ * puts and messages alternate, and some are too long to share a message with others, and polls let
+ * what waits leave. With `silent` rank 0 makes no call after the last put until rank 1 has seen it.
+ * How much that takes at the network is counted by who starts it (ofi_test.py).
  */
 #include "ofi_pair.h"
 
@@ -37,6 +37,12 @@ static void put(uint64_t i) {
   (void)gex_RMA_PutNBI(tm, 1, owner + WORDS_AT + 8 * step * i, value, 8 * step, GEX_EVENT_NOW, 0);
 }
 
+static void send_in_turn(uint64_t count) {
+  const uint64_t others = gex_TM_QuerySize(tm) - 1;
+  for (uint64_t i = 0; i < count * others; i++)
+    gex_AM_RequestShort1(tm, (gex_Rank_t)(1 + i % others), H_SHORT, 0, (gex_AM_Arg_t)(i / others));
+}
+
 static void send(uint64_t i, bool longer) {
   static char text[40000];
   memset(text, (int)(i & 0xff), sizeof text);
@@ -66,17 +72,34 @@ static void await_last(uint64_t count) {
   (void)gex_RMA_PutBlockingVal(tm, 0, owner + SEEN_AT, 1, 8, 0);
 }
 
-/* Starts all of it. in puts, sends: whether they are part of it; mixed: some are longer. */
-static void start(uint64_t count, bool puts, bool sends, bool mixed) {
+/* Parts of it; mixed: some are longer; turns: to all others. */
+static bool puts, sends, mixed, turns, silent;
+
+static void read_form(const char *form) {
+  silent = strcmp(form, "silent") == 0;
+  mixed = strcmp(form, "mixed") == 0;
+  turns = strcmp(form, "turns") == 0;
+  sends = mixed || turns || strcmp(form, "messages") == 0;
+  puts = mixed || !sends;
+  if (strcmp(form, "kilobytes") == 0) step = 128;
+}
+
+/* Rank 0 starts all of it. */
+static void start(uint64_t count) {
+  if (turns) {
+    send_in_turn(count);
+    return;
+  }
   for (uint64_t i = 0; i < count; i++) {
     if (puts) put(i);
     for (uint64_t polls = mixed ? i % 6 : 0; polls; polls--) gasnet_AMPoll();
     if (sends) send(i, mixed && i % 2);
   }
+  if (silent) keep_silent();
 }
 
-/* Rank 1: whether all of it has come. */
-static void check(uint64_t count, bool puts, bool sends) {
+/* The others: whether all of it has come. */
+static void check(uint64_t count) {
   for (const time_t since = time(NULL); sends && arrived < count; check_time(since))
     gasnet_AMPoll();
   const uint64_t *const words = (const uint64_t *)(const void *)(mine + WORDS_AT);
@@ -86,24 +109,20 @@ static void check(uint64_t count, bool puts, bool sends) {
 
 int main(int argc, char **argv) {
   const uint64_t count = pair_start("SHORTS", &argc, &argv);
-  const char *const form = argc > 2 ? argv[2] : "puts";
-  const bool silent = strcmp(form, "silent") == 0, mixed = strcmp(form, "mixed") == 0;
-  const bool sends = mixed || strcmp(form, "messages") == 0, puts = mixed || !sends;
+  read_form(argc > 2 ? argv[2] : "puts");
   gex_AM_Entry_t table[] = {
       {H_SHORT, (gex_AM_Fn_t)on_message, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 1, NULL, "short"},
       {H_LONGER, (gex_AM_Fn_t)on_longer, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 1, NULL,
        "longer"}};
   gex_EP_RegisterHandlers(ep, table, 2);
   const gex_Rank_t rank = gex_TM_QueryRank(tm);
-  if (strcmp(form, "kilobytes") == 0) step = 128;
   pair_attach(WORDS_AT + 8 * step * count, WORDS_AT + 8 * step * count, !rank);
   gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
-  if (rank == 0) start(count, puts, sends, mixed);
-  if (rank == 0 && silent) keep_silent();
+  if (rank == 0) start(count);
   if (rank == 1 && silent) await_last(count);
   gex_NBI_Wait(GEX_EC_ALL, 0);
   gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
-  if (rank == 1) check(count, puts, sends);
+  if (rank) check(count);
   if (wrong) fprintf(stderr, "%llu wrong\n", (unsigned long long)wrong);
   gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
   gasnet_exit(wrong != 0);

@@ -46,10 +46,10 @@ def run(settings, program="conformance/rma_blocking", ranks=2, folder=None, argu
     return done.returncode, done.stdout.decode(errors="replace")
 
 
-def handed_over(*arguments, program="net/ofi_signals", **settings):
+def handed_over(*arguments, program="net/ofi_signals", ranks=2, **settings):
     """What rank 0 of a program hands over: [sends, injects, writes, reads]. Without another
     program it puts with a signal."""
-    code, text = run({"TOMBOLO_TEST_OFI_FAULT": "count", **settings}, program,
+    code, text = run({"TOMBOLO_TEST_OFI_FAULT": "count", **settings}, program, ranks,
                      arguments=arguments)
     found = HANDED.search(text)
     if code or not found:
@@ -330,6 +330,11 @@ class Ofi(unittest.TestCase):
                         self.assertGreaterEqual(more, 1000, (few, many))
                     elif form != "mixed":
                         self.assertLess(more, 125, (few, many))
+
+    def test_messages_to_several_ranks_leave_together(self):
+        few, many = (handed_over(count, "turns", program="net/ofi_shorts", ranks=4,
+                                 TOMBOLO_PLACES="4") for count in (100, 1100))
+        self.assertLess(sum(many) - sum(few), 1000, (few, many))  # 3,000 messages more
 
     def test_a_put_returns_when_its_source_is_read(self):
         for settings in ({}, {"TOMBOLO_TEST_OFI_MR_LOCAL": "1"}):

@@ -163,9 +163,11 @@ struct ofi_batch {
   uint32_t put;              /* where its last OFI_PUT has its payload; 0: it has none */
   uint32_t access;           /* 1 + the index of that put's access */
   uint32_t close;            /* messages in a row that followed soon after the one before */
-  uint64_t last_ns;          /* when the last one was written or handed over */
+  uint64_t last_ns;          /* when the last one was sent, by the clock of struct ofi_turns */
+  uint64_t turn;             /* net->peers.turns.count then */
   uint64_t tick;             /* of the client, when the last one was written */
   bool again;                /* the next one is tried again: time passed because it had no room */
+  uint64_t again_ns;         /* since then, by the same clock */
   bool listed;               /* in net->peers.batches */
   uint32_t next;             /* peer + 1 there; 0: the last */
 };
@@ -221,8 +223,16 @@ struct tmb_progress_thread;
 
 /* ---- parts of the state; all of them change under net->lock, unless a comment says otherwise */
 
+/* Messages and puts of all peers that may share a batch. */
+struct ofi_turns {
+  uint64_t count;    /* so far */
+  uint64_t call_ns;  /* start of the call that sends, or later */
+  uint64_t spent_ns; /* all the time that was not the client's */
+};
+
 /* Peers, and the set of those with something due. ofi_send.c. */
 struct ofi_peers {
+  struct ofi_turns turns;
   struct ofi_peer **of; /* [size]; NULL: nothing to do with it yet */
   uint32_t todo;        /* peer + 1: something is still to be sent to it */
   uint32_t batches;     /* peer + 1: messages to it may wait in its batch; the thread reads it */
@@ -434,8 +444,11 @@ struct ofi_put {
   bool copied; /* in: its source is to be read now, be it alone or not */
 };
 int ofi_send_put(struct tmb_net *net, struct ofi_put *put);
-/* The lone put that was to leave has been handed over: the next one is compared with now. */
+/* A lone put is about to be handed over; it has been: the next one is compared with now. */
+void ofi_send_put_begins(struct tmb_net *net);
 void ofi_send_put_alone(struct tmb_net *net, uint32_t peer);
+/* A message or put found no room: time that passes until the next one is not the client's. */
+void ofi_send_again(struct tmb_net *net, uint32_t peer);
 /* Send the batches to which the client has added nothing in its last `polls` polls. Returns whether
  * one was sent. */
 bool ofi_send_batches(struct tmb_net *net, uint64_t polls);

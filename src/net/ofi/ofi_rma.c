@@ -507,6 +507,7 @@ void ofi_access_unhold(struct tmb_net *net, struct ofi_access *a) {
 
 static int start_locked(struct tmb_net *net, struct start *s) {
   tmb_lock_acquire_shared(&net->lock);
+  if (net->gather && !s->is_get) ofi_send_put_begins(net);
   const int rc = start_access(net, s);
   if (rc == 0) {
     if (net->gather && !s->is_get) ofi_send_put_alone(net, s->rma->peer);
@@ -551,7 +552,7 @@ static int gather_locked(struct tmb_net *net, const struct tmb_rma *rma) {
 static TMB_NOINLINE int gather(struct tmb_net *net, const struct tmb_rma *rma) {
   tmb_lock_acquire_shared(&net->lock);
   const int rc = gather_locked(net, rma);
-  if (rc == TMB_AGAIN) ofi_peer_of(net, rma->peer)->batch.again = true;
+  if (rc == TMB_AGAIN) ofi_send_again(net, rma->peer);
   tmb_lock_release(&net->lock);
   if (rc == 0 && rma->report_local) net->env.up->op_done(rma->op, rma->local_category, rma->peer);
   return rc;

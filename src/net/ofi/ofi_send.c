@@ -115,6 +115,21 @@ static int send_alone(struct tmb_net *net, uint32_t to, struct ofi_peer *p, stru
 /* Chosen, not measured. */
 #define CLOSE_NS    UINT64_C(1000) /* between two messages that follow closely, at most */
 #define CLOSE_FIRST 2u             /* of those, leave at once */
+#define TURNS_MAX   64u            /* messages, to all peers, between two to one that are close */
+
+/* The time that decides whether messages follow closely: it leaves out what the provider's calls,
+ * long copies and waits for room take. So messages to several peers in turn are as close as those
+ * to one. */
+static uint64_t clock_of(const struct ofi_turns *turns, uint64_t now_ns) {
+  return now_ns - turns->spent_ns;
+}
+
+/* Time has passed that is not the client's, since its call or the last of such times. */
+static void spend(struct ofi_turns *turns) {
+  const uint64_t now = tmb_os_now_ns();
+  turns->spent_ns += now - turns->call_ns;
+  turns->call_ns = now;
+}
 
 static struct ofi_write *last_put(const struct ofi_batch *batch) {
   return (struct ofi_write *)(void *)(batch->buffer->data + batch->put);
@@ -154,13 +169,15 @@ static TMB_NOINLINE int batch_send(struct tmb_net *net, uint32_t to, struct ofi_
   tmb_count_rlx(&net->env.stats->packets_out, 1);
   batch->buffer = NULL;
   batch->put = batch->access = 0;
-  batch->last_ns = tmb_os_now_ns();
+  spend(&net->peers.turns);
+  batch->last_ns = clock_of(&net->peers.turns, net->peers.turns.call_ns);
   return 0;
 }
 
 bool ofi_send_batches(struct tmb_net *net, uint64_t polls) {
   bool any = false;
   uint32_t at = net->peers.batches, left = 0;
+  if (at) net->peers.turns.call_ns = tmb_os_now_ns();
   while (at) {
     const uint32_t peer = at - 1;
     struct ofi_peer *p = net->peers.of[peer];
@@ -177,12 +194,18 @@ bool ofi_send_batches(struct tmb_net *net, uint64_t polls) {
 }
 
 /* Whether a message that is sent now waits for others. */
-static bool follows_closely(const struct tmb_net *net, struct ofi_batch *batch) {
+static bool follows_closely(struct tmb_net *net, struct ofi_batch *batch) {
+  struct ofi_turns *const turns = &net->peers.turns;
   const uint64_t now = tmb_os_now_ns();
-  const bool close = batch->again || now - batch->last_ns <= CLOSE_NS;
-  batch->close = close ? batch->close + 1 : 0;
+  if (batch->again) turns->spent_ns += clock_of(turns, now) - batch->again_ns;
+  const uint64_t between = TMB_MIN(turns->count + 1 - batch->turn, (uint64_t)TURNS_MAX);
+  const int64_t since_ns = (int64_t)(clock_of(turns, now) - batch->last_ns);
+  const bool close = since_ns <= (int64_t)(CLOSE_NS * between);
+  batch->close = close || batch->again ? batch->close + 1 : 0;
   batch->again = false;
-  batch->last_ns = now;
+  batch->last_ns = clock_of(turns, now);
+  batch->turn = ++turns->count;
+  turns->call_ns = now;
   return batch->close >= CLOSE_FIRST || net->gather == 2;
 }
 
@@ -217,7 +240,7 @@ static int batch_open(struct tmb_net *net, uint32_t to, struct ofi_peer *p, size
 static void batch_grows(struct tmb_net *net, struct ofi_batch *batch, size_t bytes) {
   batch->end += (uint32_t)TMB_ALIGN_UP(bytes, (size_t)OFI_ALIGN);
   batch->tick = net->client.tick;
-  if (bytes > OFI_SMALL_BYTES) batch->last_ns = tmb_os_now_ns();
+  if (bytes > OFI_SMALL_BYTES) spend(&net->peers.turns);
 }
 
 /* Send a short message where messages are gathered. Returns 0 or TMB_AGAIN. */
@@ -234,7 +257,7 @@ static int send_short(struct tmb_net *net, uint32_t to, struct ofi_peer *p, stru
     return 0;
   }
   rc = send_alone(net, to, p, head, args, payload);
-  p->batch.last_ns = tmb_os_now_ns();
+  spend(&net->peers.turns);
   return rc;
 }
 
@@ -252,8 +275,20 @@ static int send_message(struct tmb_net *net, uint32_t to, struct ofi_head *head,
   return send_alone(net, to, p, head, args, payload);
 }
 
+void ofi_send_put_begins(struct tmb_net *net) {
+  net->peers.turns.call_ns = tmb_os_now_ns();
+}
+
 void ofi_send_put_alone(struct tmb_net *net, uint32_t peer) {
-  ofi_peer_of(net, peer)->batch.last_ns = tmb_os_now_ns();
+  struct ofi_turns *const turns = &net->peers.turns;
+  spend(turns);
+  ofi_peer_of(net, peer)->batch.last_ns = clock_of(turns, turns->call_ns);
+}
+
+void ofi_send_again(struct tmb_net *net, uint32_t peer) {
+  struct ofi_batch *const batch = &ofi_peer_of(net, peer)->batch;
+  batch->again = true;
+  batch->again_ns = clock_of(&net->peers.turns, tmb_os_now_ns());
 }
 
 int ofi_send_put(struct tmb_net *net, struct ofi_put *put) {
@@ -394,7 +429,7 @@ int ofi_send_locked(struct tmb_net *net, struct tmb_am_out *out) {
 int ofi_am_send(struct tmb_net *net, struct tmb_am_out *out) {
   tmb_lock_acquire_shared(&net->lock);
   const int rc = ofi_send_locked(net, out);
-  if (rc == TMB_AGAIN) ofi_peer_of(net, out->peer)->batch.again = true;
+  if (rc == TMB_AGAIN) ofi_send_again(net, out->peer);
   if (rc == 0) {
     tmb_count_rlx(&net->env.stats->sent, 1);
     if (out->category != TMB_AM_SHORT) tmb_count_rlx(&net->env.stats->bytes_out, out->nbytes);
