@@ -82,6 +82,7 @@ const struct tmb_coll_tuning tmb_coll_thresholds = {
     .exchange_bruck_max = 128,
     .gather_tree_max = 4 * KB,
     .rscatter_halving_max = 64 * KB,
+    .scan_doubling_max = 32 * KB,
     .nodes_max = 16 * KB,
     .shared_copy_max = 16 * KB,
     .shared_ranks_max = 32,
@@ -273,6 +274,26 @@ static enum tmb_coll_alg_id allreduce_by_threshold(const struct tmb_coll_shape *
   return pair || c->bytes <= t->allreduce_doubling_max ? TMB_ALG_DOUBLING : TMB_ALG_HALVING;
 }
 
+static enum tmb_coll_alg_id allgather_by_threshold(const struct tmb_coll_shape *c,
+                                                   const struct tmb_coll_tuning *t) {
+  const bool few = c->bytes * c->size <= t->allgather_doubling_max;
+  /* Around a ring a block enters a node once; flat, once for each member of the node. */
+  if (c->size <= t->flat_ranks_max && (few || !c->nodes)) return TMB_ALG_FLAT;
+  return few ? TMB_ALG_DOUBLING : TMB_ALG_RING;
+}
+
+/* In doubling every member sends its whole vector once for each power of two below the size. A
+ * chain sends it once, in segments: members + segments against log members * segments steps. Inside
+ * a host both take the same time. */
+static enum tmb_coll_alg_id scan_by_threshold(const struct tmb_coll_shape *c,
+                                              const struct tmb_coll_tuning *t) {
+  uint64_t log = 0;
+  while (UINT64_C(1) << log < c->size) log++;
+  const bool chain = c->far && log > 1 && c->bytes > t->scan_doubling_max &&
+                     c->size <= (log - 1) * (c->bytes / t->segment_far);
+  return chain ? TMB_ALG_FLAT : TMB_ALG_DOUBLING;
+}
+
 /* The algorithm that the thresholds give. */
 static enum tmb_coll_alg_id by_threshold(const struct tmb_coll_shape *c,
                                          const struct tmb_coll_tuning *t, uint64_t length) {
@@ -283,9 +304,7 @@ static enum tmb_coll_alg_id by_threshold(const struct tmb_coll_shape *c,
   case TMB_COLL_ALLREDUCE: return allreduce_by_threshold(c, t);
   case TMB_COLL_SCATTER:
   case TMB_COLL_GATHER: return c->bytes <= t->gather_tree_max ? TMB_ALG_BINOMIAL : TMB_ALG_FLAT;
-  case TMB_COLL_ALLGATHER:
-    if (c->size <= t->flat_ranks_max) return TMB_ALG_FLAT;
-    return c->bytes * c->size <= t->allgather_doubling_max ? TMB_ALG_DOUBLING : TMB_ALG_RING;
+  case TMB_COLL_ALLGATHER: return allgather_by_threshold(c, t);
   case TMB_COLL_EXCHANGE:
     if (c->size <= t->flat_ranks_max) return TMB_ALG_FLAT;
     if (c->crowded && !c->far && c->size <= CROWDED_FLAT) return TMB_ALG_FLAT;
@@ -294,7 +313,7 @@ static enum tmb_coll_alg_id by_threshold(const struct tmb_coll_shape *c,
     if (c->bytes * c->size <= t->rscatter_halving_max) return TMB_ALG_HALVING;
     return c->commutes ? TMB_ALG_PAIRWISE : TMB_ALG_FLAT;
   case TMB_COLL_SCAN:
-  case TMB_COLL_EXSCAN: return TMB_ALG_DOUBLING;
+  case TMB_COLL_EXSCAN: return scan_by_threshold(c, t);
   case TMB_COLL_ALLGATHERV: return TMB_ALG_RING;
   case TMB_COLL_EXCHANGEV: return TMB_ALG_PAIRWISE;
   case TMB_COLL_SYNC: return TMB_ALG_DISSEMINATION;

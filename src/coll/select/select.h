@@ -106,10 +106,10 @@ struct tmb_coll_tuning {
                                the sender's memory */
   uint32_t shared_ranks_max; /* largest team that uses its shared memory */
   uint64_t bcast_tree_max, reduce_tree_max, allreduce_doubling_max, allgather_doubling_max,
-      exchange_bruck_max, gather_tree_max,
-      rscatter_halving_max; /* bytes up to which the first of the two forms in the name is used */
-  bool verbose;             /* announce which algorithms are used */
-  uint64_t nodes_max;       /* data of a rank up to which teams over several nodes use leaders */
+      exchange_bruck_max, gather_tree_max, rscatter_halving_max,
+      scan_doubling_max; /* bytes up to which the first of the two forms in the name is used */
+  bool verbose;          /* announce which algorithms are used */
+  uint64_t nodes_max;    /* data of a rank up to which teams over several nodes use leaders */
 };
 
 /* Values where no setting and no table says otherwise; without those read from settings. */

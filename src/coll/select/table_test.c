@@ -226,6 +226,44 @@ TEST(pipelines) {
     }
 }
 
+/* Between hosts long scans go along a chain, unless it is long beside the vector. */
+TEST(scans) {
+  static const struct {
+    uint32_t size;
+    uint64_t bytes;
+    const char *far, *near;
+  } want[] = {{2, 1 << 20, "doubling", "doubling"},   {4, 32 << 10, "doubling", "doubling"},
+              {4, 64 << 10, "flat", "doubling"},      {8, 64 << 10, "flat", "doubling"},
+              {16, 64 << 10, "doubling", "doubling"}, {64, 1 << 20, "flat", "doubling"},
+              {1024, 1 << 20, "doubling", "doubling"}};
+  static const uint8_t far[1024] = {1};
+  for (size_t i = 0; i < TMB_ARRAY_LEN(want); i++)
+    for (int exclusive = 0; exclusive < 2; exclusive++) {
+      struct tmb_coll_shape c =
+          shape(exclusive ? TMB_COLL_EXSCAN : TMB_COLL_SCAN, want[i].size, want[i].bytes, true);
+      assert_string_equal(chosen(&tmb_coll_thresholds, c), want[i].near);
+      c.far = far;
+      assert_string_equal(chosen(&tmb_coll_thresholds, c), want[i].far);
+    }
+}
+
+/* Long blocks of an all-gather enter a node once. */
+TEST(allgathers) {
+  const uint32_t label[] = {0, 0, 1, 1};
+  struct tmb_coll_nodes *map = tmb_coll_nodes_make(label, 4, 2);
+  struct tmb_coll_tuning t = tmb_coll_thresholds;
+  struct tmb_coll_shape c = shape(TMB_COLL_ALLGATHER, 4, 16 << 10, true);
+  t.nodes_max = 0;
+  assert_string_equal(chosen(&t, c), "flat");
+  c.nodes = map;
+  assert_string_equal(chosen(&t, c), "flat");
+  c.bytes++;
+  assert_string_equal(chosen(&t, c), "ring");
+  c.nodes = NULL;
+  assert_string_equal(chosen(&t, c), "flat");
+  free(map);
+}
+
 /* Two levels: never without a map, and with operators that do not commute only over ranges. */
 TEST(nodes) {
   struct tmb_coll_tuning t = defaults();
