@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "written.h"
 
 enum { BROADCAST, ALLREDUCE, ALLGATHER, EXCHANGE, KINDS };
 
@@ -105,16 +106,12 @@ static int loop_main(const struct side *s, int argc, char **argv) {
   const size_t only = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
   loop_bind(s, argc > 1 ? argv[1] : NULL);
   static const char *const name[KINDS] = {"broadcast", "allreduce", "allgather", "exchange"};
-  char *dst = malloc(LOOP_BYTES_MAX * (size_t)s->size);
-  char *src = malloc(LOOP_BYTES_MAX * (size_t)s->size);
+  char *dst = written(LOOP_BYTES_MAX * (size_t)s->size);
+  char *src = written(LOOP_BYTES_MAX * (size_t)s->size);
   if (!dst || !src) {
     fprintf(stderr, "coll comparison: out of memory\n");
     return 1;
   }
-  /* Not zeros: memory that is allocated and zeroed is calloc's to a compiler, and all pages of it
-   * that are only read are one page. */
-  memset(dst, 1, LOOP_BYTES_MAX * (size_t)s->size);
-  memset(src, 1, LOOP_BYTES_MAX * (size_t)s->size);
   for (int kind = 0; kind < KINDS; kind++)
     for (size_t bytes = 8; bytes <= LOOP_BYTES_MAX;
          bytes = bytes == 262144 ? LOOP_BYTES_MAX : bytes * 8) {

@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "written.h"
 
 enum { BARRIER, BROADCAST, ALLREDUCE, EXCHANGE, KINDS, SAMPLES = 7, SAMPLES_SLOW = 3 };
 enum { SMALL_BROADCAST = KINDS, SMALL_ALLREDUCE, ROWS };
@@ -285,8 +286,8 @@ static bool correct(bool bare) {
 int main(int argc, char **argv) {
   hand_start("FORMS", &argc, &argv);
   const bool bare = argc > 1 && strcmp(argv[1], "bare") == 0;
-  in = calloc((size_t)size, BYTES_MAX);
-  out = calloc((size_t)size, BYTES_MAX);
+  in = written((size_t)size * BYTES_MAX);
+  out = written((size_t)size * BYTES_MAX);
   if (!in || !out) gasnet_exit(1);
   by_library(BARRIER, 0);
   if (!correct(bare)) {

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "written.h"
 
 enum { SAMPLES = 7, SAMPLES_SLOW = 3, CALLS = 200, BYTES_MAX = 65536 };
 enum { BARRIER, BROADCAST, ALLREDUCE, EXCHANGE, KINDS };
@@ -68,8 +69,8 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  in = calloc((size_t)size, BYTES_MAX);
-  out = calloc((size_t)size, BYTES_MAX);
+  in = written((size_t)size * BYTES_MAX);
+  out = written((size_t)size * BYTES_MAX);
   if (!in || !out) MPI_Abort(MPI_COMM_WORLD, 1);
   if (argc > 1 && strcmp(argv[1], "all") == 0) {
     for (int kind = BROADCAST; kind < KINDS; kind++)

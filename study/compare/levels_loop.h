@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "written.h"
 
 enum { BARRIER, BROADCAST, REDUCE, ALLREDUCE, GATHER, ALLGATHER, EXCHANGE, SCAN, SPLIT, KINDS };
 enum { CALLS = 10, SAMPLES = 7, SPLIT_BYTES = 40, LEVELS_BYTES_MAX = 1024 };
@@ -97,8 +98,8 @@ static double levels_median(const struct levels *l, int kind, char *out, char *i
 static int levels_main(const struct levels *l) {
   static const char *const name[KINDS] = {"barrier",   "broadcast", "reduce", "allreduce", "gather",
                                           "allgather", "exchange",  "scan",   "split"};
-  char *const in = calloc((size_t)l->size, LEVELS_BYTES_MAX);
-  char *const out = calloc((size_t)l->size, LEVELS_BYTES_MAX);
+  char *const in = written((size_t)l->size * LEVELS_BYTES_MAX);
+  char *const out = written((size_t)l->size * LEVELS_BYTES_MAX);
   if (!in || !out) return 1;
   for (int kind = 0; kind < KINDS; kind++)
     for (size_t bytes = 8; bytes <= LEVELS_BYTES_MAX; bytes *= LEVELS_BYTES_MAX / 8) {

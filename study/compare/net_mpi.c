@@ -7,6 +7,7 @@
  * that wants the bandwidth.
  */
 #include "net_loop.h"
+#include "written.h"
 
 #include <mpi.h>
 
@@ -62,8 +63,8 @@ static void barrier(void) {
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  mine = calloc(1, LOOP_BYTES_MAX);
-  theirs = calloc(1, LOOP_BYTES_MAX);
+  mine = written(LOOP_BYTES_MAX);
+  theirs = written(LOOP_BYTES_MAX);
   if (!mine || !theirs) MPI_Abort(MPI_COMM_WORLD, 1);
   const struct side s = {round_trip, flood, stream, allreduce, barrier, rank};
   if (argc > 1 && strcmp(argv[1], "trips") == 0)

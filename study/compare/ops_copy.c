@@ -7,6 +7,7 @@
  * this is what a put cannot beat. Invariant: nothing is in flight when start returns.
  */
 #include "ops_loop.h"
+#include "written.h"
 
 static char *volatile from, *volatile to;
 
@@ -26,8 +27,8 @@ static void complete(int op) {
 }
 
 int main(int argc, char **argv) {
-  from = calloc(1, OPS_BYTES_MAX);
-  to = calloc(1, OPS_BYTES_MAX);
+  from = written(OPS_BYTES_MAX);
+  to = written(OPS_BYTES_MAX);
   if (!from || !to) return 1;
   const struct side s = {.has = {true},
                          .barrier = nothing,

@@ -8,6 +8,7 @@
  */
 #define GASNET_SEQ 1
 #include "ops_loop.h"
+#include "written.h"
 
 #include <gasnetex_ext.h>
 
@@ -175,8 +176,8 @@ int main(int argc, char **argv) {
   gex_EP_RegisterHandlers(ep, table, sizeof table / sizeof *table);
   medium_max = gex_AM_MaxRequestMedium(tm, (gex_Rank_t)!rank, GEX_EVENT_NOW, 0, 0);
   attach();
-  in = calloc(2, OPS_BYTES_MAX);
-  out = calloc(2, OPS_BYTES_MAX);
+  in = written(2 * OPS_BYTES_MAX);
+  out = written(2 * OPS_BYTES_MAX);
   if (!in || !out) gasnet_exit(1);
   struct side s = {.rank = rank,
                    .few = ops_asked(argc, argv, "few"),

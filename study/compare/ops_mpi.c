@@ -10,6 +10,7 @@
  * only overlap is measured, that of collectives, too.
  */
 #include "ops_loop.h"
+#include "written.h"
 
 #include <mpi.h>
 
@@ -121,11 +122,10 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const bool both = !ops_asked(argc, argv, "two-sided");
-  out = calloc(1, OPS_BYTES_MAX);
-  team_in = calloc(2, OPS_BYTES_MAX);
-  team_out = calloc(2, OPS_BYTES_MAX);
+  out = written(OPS_BYTES_MAX);
+  team_in = written(2 * OPS_BYTES_MAX);
+  team_out = written(2 * OPS_BYTES_MAX);
   if (!out || !team_in || !team_out) MPI_Abort(MPI_COMM_WORLD, 1);
-  memset(out, 1, OPS_BYTES_MAX); /* memory that was never written is one page of zeros */
   if (both) {
     MPI_Win_allocate((MPI_Aint)(DATA_AT + OPS_BYTES_MAX), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine,
                      &window);

@@ -24,6 +24,7 @@
 #include <time.h>
 
 #include "spent.h"
+#include "written.h"
 
 enum { TIMES = 8, TIMES_MAX = 1000, REST_US = 20000, READY_US = 100000 };
 
@@ -145,16 +146,16 @@ int main(int argc, char **argv) {
   const size_t bytes = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
   if (argc > 3) read_times(argv[3]);
   if (bytes && !strcmp(argv[1], "resting")) {
-    src = calloc(1, bytes);
-    dst = calloc(1, bytes);
+    src = written(bytes);
+    dst = written(bytes);
     if (!src || !dst) gasnet_exit(1);
     measure_resting(bytes, REST_US);
     gasnet_exit(0);
   }
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     if (!bytes || strcmp(argv[1], kinds[i].name)) continue;
-    src = calloc(kinds[i].all ? size : 1, bytes);
-    dst = calloc(kinds[i].all ? size : 1, bytes);
+    src = written((kinds[i].all ? size : 1) * bytes);
+    dst = written((kinds[i].all ? size : 1) * bytes);
     if (!src || !dst) {
       fprintf(stderr, "sim_check: no memory for blocks of %zu bytes\n", bytes);
       gasnet_exit(1);
