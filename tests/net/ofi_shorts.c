@@ -73,14 +73,14 @@ static void await_last(uint64_t count) {
 }
 
 /* Parts of it; mixed: some are longer; turns: to all others. */
-static bool puts, sends, mixed, turns, silent;
+static bool with_puts, sends, mixed, turns, silent;
 
 static void read_form(const char *form) {
   silent = strcmp(form, "silent") == 0;
   mixed = strcmp(form, "mixed") == 0;
   turns = strcmp(form, "turns") == 0;
   sends = mixed || turns || strcmp(form, "messages") == 0;
-  puts = mixed || !sends;
+  with_puts = mixed || !sends;
   if (strcmp(form, "kilobytes") == 0) step = 128;
 }
 
@@ -91,7 +91,7 @@ static void start(uint64_t count) {
     return;
   }
   for (uint64_t i = 0; i < count; i++) {
-    if (puts) put(i);
+    if (with_puts) put(i);
     for (uint64_t polls = mixed ? i % 6 : 0; polls; polls--) gasnet_AMPoll();
     if (sends) send(i, mixed && i % 2);
   }
@@ -103,7 +103,7 @@ static void check(uint64_t count) {
   for (const time_t since = time(NULL); sends && arrived < count; check_time(since))
     gasnet_AMPoll();
   const uint64_t *const words = (const uint64_t *)(const void *)(mine + WORDS_AT);
-  for (uint64_t i = 0; puts && i < count; i++)
+  for (uint64_t i = 0; with_puts && i < count; i++)
     wrong += words[step * i] != i + 1 || words[step * i + step - 1] != i + 1;
 }
 
