@@ -27,6 +27,7 @@ enum { TMB_FOUND_NOTHING = 0, TMB_FOUND_WORK = 1, TMB_FOUND_BUSY = 2 };
 
 /* Fixed by the API: arguments, bytes and handlers of a message. Medium messages: chosen. */
 #define TMB_AM_ARGS_MAX           16
+#define TMB_AM_ARGS_SENT          17 /* between two hooks `number`: one more, its number */
 #define TMB_AM_MEDIUM_BYTES_MAX   65536u
 #define TMB_AM_LONG_BYTES_MAX     0x7fffffffu
 #define TMB_HANDLER_FIRST         128 /* least index of a client's handler */
@@ -40,6 +41,11 @@ enum { TMB_FOUND_NOTHING = 0, TMB_FOUND_WORK = 1, TMB_FOUND_BUSY = 2 };
 /* A further bit, between two hooks `number` only: the last argument is the message's number. */
 #define TMB_ROUTE_NUMBERED        (1u << TMB_ROUTE_BITS)
 #define TMB_NO_NUMBER             UINT32_MAX /* numbers are given, but not to this message */
+
+/* Whether a message that has come may have so many arguments. */
+static inline bool tmb_am_args_fit(uint32_t nargs, uint32_t route) {
+  return nargs <= (route & TMB_ROUTE_NUMBERED ? TMB_AM_ARGS_SENT : TMB_AM_ARGS_MAX);
+}
 
 /* Progress of an operation that is sent in parts; zeroed before the first attempt. */
 struct tmb_resume {
@@ -64,7 +70,7 @@ struct tmb_am_out {
   uint32_t peer;       /* jobrank */
   uint8_t category;    /* enum tmb_am_category */
   uint8_t handler;     /* index at the target; below TMB_HANDLER_FIRST: internal */
-  uint8_t nargs;       /* 0..TMB_AM_ARGS_MAX */
+  uint8_t nargs;       /* 0..TMB_AM_ARGS_MAX; in a conduit TMB_AM_ARGS_SENT */
   uint8_t is_reply;    /* replies have their own resources */
   uint8_t immediate;   /* a failed attempt must leave no trace at the target */
   uint8_t filled;      /* payload already lies in the staged buffer (a prepared message) */
@@ -75,8 +81,10 @@ struct tmb_am_out {
   const int32_t *args; /* [nargs] */
   const void *src;     /* payload; read before am_send returns 0 */
   size_t nbytes;
-  void *dest;                /* Long: address in the target's space */
-  struct tmb_resume *resume; /* the slot am_long: never NULL; else unused */
+  void *dest; /* Long: address in the target's space */
+  /* The slot am_long: never NULL. am_send: NULL, or for the hook `number`: this is a part of a
+   * client's Long, whose number is its id. */
+  struct tmb_resume *resume;
 };
 
 /* Fields that a message keeps on its way, from another description of it. */

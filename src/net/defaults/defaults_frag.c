@@ -66,6 +66,7 @@ static void on_frag(const struct tmb_am_in *in) {
                                  .nargs = h.nargs,
                                  .is_reply = in->is_reply,
                                  .route = in->route,
+                                 .number = in->number,
                                  .args = h.args,
                                  .payload = dest,
                                  .nbytes = h.total};
@@ -106,6 +107,7 @@ static int send_piece(struct tmb_am_out *out, const struct frag_head *h, const v
  * of an immediate one may fail. */
 static int send_all(const struct tmb_am_out *like, struct frag_head *h, const void *src,
                     struct tmb_resume *resume) {
+  struct tmb_resume number = {0}; /* of a Long */
   size_t at = resume ? resume->at : 0;
   h->id = resume && resume->started ? resume->id : tmb_kit_next_id();
   if (resume) *resume = (struct tmb_resume){at, h->id, true};
@@ -117,6 +119,7 @@ static int send_all(const struct tmb_am_out *like, struct frag_head *h, const vo
                              .is_reply = like->is_reply,
                              .route = like->route,
                              .immediate = resume || (like->immediate && at == 0),
+                             .resume = like->handler == TMB_KIT_RMA_FRAG ? &number : NULL,
                              .staged = -1};
     h->offset = at;
     if (send_piece(&out, h, (const char *)src + at, bytes)) return TMB_AGAIN;

@@ -27,7 +27,7 @@ struct kept {
   struct kept *next;
   uint64_t due_ns;
   struct tmb_am_in in;
-  int32_t args[TMB_AM_ARGS_MAX];
+  int32_t args[TMB_AM_ARGS_SENT];
   char payload[] TMB_ALIGNED(16);
 };
 

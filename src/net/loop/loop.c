@@ -41,7 +41,7 @@ struct head {
   uint8_t zero[2];
 };
 _Static_assert(sizeof(struct head) == 2 * ALIGN, "arguments are aligned");
-#define DATAGRAM_MAX (sizeof(struct head) + 4 * TMB_AM_ARGS_MAX + TMB_AM_MEDIUM_BYTES_MAX)
+#define DATAGRAM_MAX (sizeof(struct head) + 4 * TMB_AM_ARGS_SENT + TMB_AM_MEDIUM_BYTES_MAX)
 
 /* A message that has come. */
 struct message {
@@ -152,8 +152,8 @@ static bool is_good(const struct tmb_net *net, const struct head *h, size_t byte
   const struct tmb_net_env *env = &net->env;
   return bytes >= sizeof *h && memcmp(h->token, env->secret, TOKEN_BYTES) == 0 &&
          h->src < env->size && env->host_of[h->src] != env->host && h->category <= TMB_AM_MEDIUM &&
-         h->nargs <= TMB_AM_ARGS_MAX && h->is_reply <= 1 && h->nbytes <= TMB_AM_MEDIUM_BYTES_MAX &&
-         (h->category == TMB_AM_MEDIUM || !h->nbytes) &&
+         tmb_am_args_fit(h->nargs, h->route) && h->is_reply <= 1 &&
+         h->nbytes <= TMB_AM_MEDIUM_BYTES_MAX && (h->category == TMB_AM_MEDIUM || !h->nbytes) &&
          bytes == sizeof *h + 4u * h->nargs + h->nbytes;
 }
 

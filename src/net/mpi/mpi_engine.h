@@ -34,7 +34,7 @@
 #define NMPI_SMALL_BYTES 1024u /* of a small receive buffer */
 #define NMPI_TRANSFERS   32u   /* long transfers in flight */
 #define NMPI_MESSAGE_MAX \
- (sizeof(struct nmpi_head) + 4 * TMB_AM_ARGS_MAX + NMPI_ALIGN + TMB_AM_MEDIUM_BYTES_MAX)
+ (sizeof(struct nmpi_head) + 4 * TMB_AM_ARGS_SENT + NMPI_ALIGN + TMB_AM_MEDIUM_BYTES_MAX)
 
 /* Begin of every message. The arguments follow, then, at the next multiple of 16, the payload. MPI
  * says which rank has sent it. */

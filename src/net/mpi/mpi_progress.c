@@ -49,7 +49,7 @@ static bool is_good(const struct tmb_net *net, const struct nmpi_buffer *b) {
   const struct tmb_net_env *env = &net->env;
   const struct nmpi_head *h = nmpi_head_of(b);
   if (b->bytes < sizeof *h || b->peer >= env->size || env->host_of[b->peer] == env->host ||
-      h->kind >= NMPI_KINDS || h->is_reply > 1 || h->nargs > TMB_AM_ARGS_MAX ||
+      h->kind >= NMPI_KINDS || h->is_reply > 1 || !tmb_am_args_fit(h->nargs, h->route) ||
       h->nbytes > TMB_AM_MEDIUM_BYTES_MAX)
     return false;
   if (!fits_kind(h)) return false;

@@ -29,7 +29,7 @@
 #define OFI_BATCH_BYTES 65536u /* of messages that leave as one; at most a message's */
 #define OFI_BATCHED_MAX 32512u /* payload of one of them: two fit */
 #define OFI_MESSAGE_MAX \
- (sizeof(struct ofi_head) + 4 * TMB_AM_ARGS_MAX + OFI_ALIGN + TMB_AM_MEDIUM_BYTES_MAX)
+ (sizeof(struct ofi_head) + 4 * TMB_AM_ARGS_SENT + OFI_ALIGN + TMB_AM_MEDIUM_BYTES_MAX)
 
 /* Begin of every message. The arguments follow, then, at the next multiple of 16, the payload. */
 struct ofi_head {

@@ -132,7 +132,7 @@ static bool is_sized(const struct ofi_head *h) {
 static bool is_good(const struct tmb_net *net, const struct ofi_buffer *b) {
   const struct ofi_head *h = ofi_head_of(b);
   return b->bytes >= sizeof *h && h->token == net->token && is_sender(net, h->src, h->kind) &&
-         h->kind < OFI_KINDS && h->is_reply <= 1 && h->nargs <= TMB_AM_ARGS_MAX &&
+         h->kind < OFI_KINDS && h->is_reply <= 1 && tmb_am_args_fit(h->nargs, h->route) &&
          h->nbytes <= TMB_AM_MEDIUM_BYTES_MAX && is_sized(h) && b->bytes == message_bytes(h);
 }
 

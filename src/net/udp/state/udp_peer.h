@@ -46,7 +46,7 @@ struct udp_buf {
 struct udp_xfer {
   struct udp_xfer *next;
   struct udp_record record; /* template of its parts */
-  int32_t args[TMB_AM_ARGS_MAX];
+  int32_t args[TMB_AM_ARGS_SENT];
   const uint8_t *src;
   uint8_t *copy;       /* freed at the end, or NULL */
   struct udp_buf *buf; /* of which `copy` is the memory; NULL: it is from malloc */
@@ -82,7 +82,7 @@ struct udp_parts {
   uint64_t total, come;
   bool head; /* the part with the action has come */
   struct udp_record action;
-  int32_t args[TMB_AM_ARGS_MAX];
+  int32_t args[TMB_AM_ARGS_SENT];
   uint8_t *memory; /* Medium: where it is put together */
 };
 

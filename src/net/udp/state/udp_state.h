@@ -59,7 +59,7 @@ struct udp_held {
   struct udp_held *next;
   struct udp_delivery delivery;
   bool by_thread; /* the progress thread may deliver it */
-  int32_t args[TMB_AM_ARGS_MAX];
+  int32_t args[TMB_AM_ARGS_SENT];
   TMB_ALIGNED(16) uint8_t payload[];
 };
 

@@ -170,7 +170,8 @@ static bool take(struct reader *in, void *data, uint32_t bytes) {
 
 static bool take_am(struct reader *in, struct udp_record *r) {
   struct wire_am am;
-  if (!take(in, &am, sizeof am) || am.nargs > TMB_AM_ARGS_MAX || am.route >> (TMB_ROUTE_BITS + 1))
+  if (!take(in, &am, sizeof am) || !tmb_am_args_fit(am.nargs, am.route) ||
+      am.route >> (TMB_ROUTE_BITS + 1))
     return false;
   if (in->end - in->at < am.nargs * 4u) return false;
   r->handler = am.handler;
