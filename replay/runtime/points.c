@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Wrappers of calls that may poll and whose result depends on nothing else.
+ * Wrappers of calls that may poll and whose result depends on nothing else, and of strided and
+ * tagged transfers, which may be refused.
  *
  * Owns nothing. Each is a row of points.def: a position, in which handlers may run. A wrapper
  * begins with rpl_enter and ends with rpl_leave; the calls of the library that it makes inside have
@@ -36,6 +37,25 @@
   RPL_ENTER(name);                   \
   (void)outer;                       \
   return rpl_real.name(ARGS_##n);    \
+ }
+
+/* The result of a call that is refused, by its type; and the flags, the last parameter. */
+#define REFUSED_int         1
+#define REFUSED_gex_Event_t GEX_EVENT_NO_OP
+#define FLAGS_7             g
+#define FLAGS_8             h
+#define FLAGS_9             i
+#define FLAGS_10            j
+
+#define RPL_TRANSFER(n, ret, category, name, ...)             \
+ ret name(PARAMS_##n(__VA_ARGS__)) {                          \
+  RPL_ENTER(name);                                            \
+  const gex_Flags_t asked = FLAGS_##n;                        \
+  if (outer && rpl_refused(&FLAGS_##n)) return REFUSED_##ret; \
+  if (outer) rpl_own->nbi |= (category);                      \
+  const ret result = rpl_real.name(ARGS_##n);                 \
+  if (outer) rpl_answered(asked, result != REFUSED_##ret);    \
+  return result;                                              \
  }
 #define RPL_OTHER(name)
 #include "replay/runtime/points.def"
