@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests of record and replay: tests/replay/bugs.c, driven by bugs.py, one test a case.
+# Tests of record and replay: cases in C, driven by bugs.py, one test a case.
 if(NOT TARGET tombolo_replay OR NOT TARGET tombolo_tool OR TMB_SANITIZE)
   return()
 endif()
 
 set(tmb_bugs "${PROJECT_SOURCE_DIR}/tests/replay/bugs.c")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${tmb_bugs}")
-add_executable(replay.bugs "${tmb_bugs}")
+add_executable(replay.bugs "${tmb_bugs}" "${PROJECT_SOURCE_DIR}/tests/replay/bugs_main.c"
+  "${PROJECT_SOURCE_DIR}/tests/replay/chaos.c" "${PROJECT_SOURCE_DIR}/tests/replay/right.c")
 set_target_properties(replay.bugs PROPERTIES OUTPUT_NAME bugs
   RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/replay")
 target_compile_definitions(replay.bugs PRIVATE GASNET_PAR=1)
@@ -16,7 +17,7 @@ add_dependencies(replay.bugs tombolo_replay)
 
 file(STRINGS "${tmb_bugs}" tmb_bug_cases REGEX "^CASE\\(")
 foreach(case IN ITEMS ${tmb_bug_cases} chaos chaos_ends chaos_needs deviation flood full memory only
-    overtaken prepared refused refused_calls stepped stepped_long)
+    overtaken prepared refused refused_calls refused_transfers stepped stepped_long)
   string(REGEX REPLACE "^CASE\\((.*)\\).*" "\\1" case "${case}")
   add_test(NAME multi.replay_${case} COMMAND python3
     "${PROJECT_SOURCE_DIR}/tests/replay/bugs.py" $<TARGET_FILE:tombolo_tool>

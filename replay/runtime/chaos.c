@@ -4,11 +4,11 @@
  *
  * Owns: the decisions of this rank. Called by order.c and the wrappers. A decision is whether
  * something happens at one point; seed, rank, kind and number of the point decide. Points are
- * counted so that the time of other ranks changes no number: runs of calls, and messages. If the
- * launcher has named the decisions that may be taken, those and no others are. All of it is what
- * the API allows: a poll need not deliver, a test may report "not yet". Invariants: the first
- * thread of a rank alone takes decisions; a message is held back in polls only, because a blocking
- * call may depend on it.
+ * counted so that the time of other ranks changes no number: runs of calls, and the messages of
+ * each sender. If the launcher has named the decisions that may be taken, those and no others are.
+ * All of it is what the API allows: a poll need not deliver, a test may report "not yet".
+ * Invariants: the first thread of a rank alone takes decisions; a message is held back in polls
+ * only, because a blocking call may depend on it.
  */
 #define _GNU_SOURCE
 #include "replay/runtime/rpl.h"
@@ -25,8 +25,7 @@
 static struct {
   bool on, listed;
   uint64_t seed;
-  uint32_t messages; /* that have come */
-  uint32_t *list;    /* decisions that may be taken; owned */
+  uint32_t *list; /* decisions that may be taken; owned */
   uint32_t count;
 } chaos;
 
@@ -86,9 +85,10 @@ void rpl_chaos_delay(void) {
   (void)nanosleep(&(struct timespec){0, (long)(bits % DELAY_NS_MAX)}, NULL);
 }
 
-uint32_t rpl_chaos_hold(void) {
+uint32_t rpl_chaos_hold(uint32_t series, uint32_t number) {
   uint64_t bits;
-  if (!chaos.on || !decide(RPL_CHAOS_MESSAGE, chaos.messages++, false, &bits)) return 0;
+  const uint32_t name = number * 2 * rpl.ranks + series;
+  if (!chaos.on || !decide(RPL_CHAOS_MESSAGE, name, false, &bits)) return 0;
   return 1 + (uint32_t)(bits % POLLS_MAX);
 }
 

@@ -35,6 +35,7 @@ struct series {
   uint32_t kept;  /* messages that the library keeps */
   uint32_t polls; /* for which chaos still holds them back */
   uint32_t last;  /* number of the message that ran last */
+  uint32_t come;  /* messages that have come */
 };
 static struct series *senders; /* [ranks][2], NULL: none has come */
 /* Pass a kept message to the gate again: by its event, or without one. */
@@ -61,6 +62,7 @@ struct arrival {
   uint32_t from;
   uint8_t handler;
   uint32_t number;
+  uint32_t index; /* among those of its sender that have come, from 0; of a released one: 0 */
 };
 
 /* The number of the message behind the last one of a sender that ran; 0: none has a number. */
@@ -351,7 +353,7 @@ static int gate_free(const struct arrival *a) {
     return ++s->kept != 0;
   if (rpl_own == &rpl_first && !released && (!rpl_own->left || rpl_own->stepping) &&
       is_poll(rpl_own->call)) {
-    const uint32_t polls = rpl_chaos_hold();
+    const uint32_t polls = rpl_chaos_hold((uint32_t)(s - senders), a->index);
     s->polls += polls;
     s->kept += s->kept || polls;
     if (s->kept) return 1;
@@ -426,9 +428,10 @@ int rpl_gate(gex_Rank_t from, int reply, const struct gexx_am_msg *msg, uint32_t
     has_run();
     return 0;
   }
-  const struct arrival a = {reply ? RPL_REPLY : RPL_REQUEST, from, msg->handler, number};
+  struct arrival a = {reply ? RPL_REPLY : RPL_REQUEST, from, msg->handler, number, 0};
   rpl_lock();
   const bool counted = releasing; /* by release */
+  if (!counted) a.index = series_of(from, reply)->come++;
   const int held = rpl.mode == RPL_REPLAYS ? gate_replay(&a) : gate_free(&a);
   if (!held && !counted) running++, own_running++;
   if (!held) in_delivery = reply && !counted;

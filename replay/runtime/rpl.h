@@ -309,8 +309,9 @@ void rpl_chaos_start(const char *text);
 bool rpl_chaos_on(void);
 /* Delay this call, or not. */
 void rpl_chaos_delay(void);
-/* For how many polls a message is held back, which has just come. */
-uint32_t rpl_chaos_hold(void);
+/* For how many polls a message is held back, which has just come. in series: of [ranks][2], the
+ * sender and whether it is a reply; number: in the series, from 0. */
+uint32_t rpl_chaos_hold(uint32_t series, uint32_t number);
 /* Whether the result of this call is "not yet". */
 bool rpl_chaos_late(void);
 

@@ -6,9 +6,10 @@
  * been given one seed, and ends with this process. Decisions that a run has taken come back in
  * memory that parent and child share. The search is delta debugging (A. Zeller and R. Hildebrandt,
  * IEEE TSE 28, 2002, doi 10.1109/32.988498): parts of the list are left out while the run fails
- * with the same exit code. Invariants: a run of the search writes nothing; a list counts as failing
- * if one of ATTEMPTS runs fails, because chaos does not order all of a job; at most RUNS_MAX runs
- * are made.
+ * with the same exit code. Chaos does not order all of a job, so a list is run up to ATTEMPTS
+ * times: it counts as failing if most of its runs fail, or, where not even the whole list fails so
+ * often, one of them. Invariants: a run of the search writes nothing; at most RUNS_MAX runs are
+ * made.
  */
 #define _GNU_SOURCE
 #include "replay/replay.h"
@@ -29,14 +30,15 @@
 #include <unistd.h>
 
 #define ATTEMPTS   3
+#define MOST       2
 #define RUNS_MAX   200
 #define TEXT_BYTES (32 + (size_t)REPLAY_TAKEN_MAX * 24) /* of the longest list */
 
 struct search {
   struct replay_run *run;
   unsigned long long seed;
-  int code, runs;
-  char *text; /* SEED:LIST of the run; owned */
+  int code, runs, needed; /* needed: of the runs of a list that have to fail */
+  char *text;             /* SEED:LIST of the run; owned */
 };
 
 /* Outcome of a run; in a child there is none. */
@@ -86,13 +88,15 @@ static void write_list(struct search *s, const struct replay_taken *all, const c
 
 /* Whether the marked decisions are enough; IN_CHILD in a child. */
 static int fails(struct search *s, const struct replay_taken *all, const char *mark) {
+  int failed = 0;
   write_list(s, all, mark);
-  for (int i = 0; i < ATTEMPTS && s->runs < RUNS_MAX; i++) {
-    s->runs++;
+  for (int i = 0; failed < s->needed && i - failed <= ATTEMPTS - s->needed; i++) {
+    if (s->runs++ == RUNS_MAX) return 0;
     const int code = once(s->run, s->text, true);
-    if (code == IN_CHILD || code == s->code) return code == IN_CHILD ? IN_CHILD : 1;
+    if (code == IN_CHILD) return IN_CHILD;
+    failed += code == s->code;
   }
-  return 0;
+  return failed == s->needed;
 }
 
 /* Leave out part after part. in,out mark: [all->count]. Returns 0, or IN_CHILD in a child. */
@@ -131,7 +135,10 @@ static int minimise(struct search *s, char **argv, const char *given) {
   if (!all || !mark || !s->text) return 0;
   *all = *s->run->taken;
   memset(mark, 1, all->count);
-  if (shrink(s, all, mark) == IN_CHILD) return IN_CHILD;
+  s->needed = MOST;
+  const int failed = fails(s, all, mark);
+  if (!failed) s->needed = 1;
+  if (failed == IN_CHILD || shrink(s, all, mark) == IN_CHILD) return IN_CHILD;
   uint32_t left = 0;
   for (uint32_t i = 0; i < all->count; i++) left += mark[i] != 0;
   write_list(s, all, mark);
@@ -164,6 +171,6 @@ bool replay_chaos_loop(struct replay_run *run, char **argv, int *code) {
     if (*code == 0) tmb_print("run: --chaos: no seed from %llu to %llu failed", run->from, run->to);
     if (*code < 128) return true;
   }
-  struct search s = {run, seed - 1, *code, 0, NULL};
+  struct search s = {.run = run, .seed = seed - 1, .code = *code};
   return minimise(&s, argv, given) != IN_CHILD;
 }
