@@ -36,6 +36,12 @@ char *tmb_pull_mapped(uint32_t jobrank, uint64_t address, size_t bytes) {
   return (char *)(uintptr_t)(address + (uint64_t)delta);
 }
 
+bool tmb_pull_saves(uint32_t jobrank, const void *data, size_t bytes) {
+  if (tmb_job.lost || !tmb_is_near(jobrank) || !tmb_cfg_bool(TMB_CFG_COLL_DIRECT)) return false;
+  return tmb_load_rlx(&tmb_job.delta[jobrank]) != GEXX_UNMAPPED &&
+         tmb_pull_mapped(tmb_job.rank, (uint64_t)(uintptr_t)data, bytes);
+}
+
 /* The kernel has refused to read a peer's memory, which it allowed at start-up. */
 TMB_COLD static bool refused(uint32_t jobrank, int32_t pid) {
   if (!tmb_colls.refuses) tmb_colls.refuses = calloc(tmb_job.size, sizeof *tmb_colls.refuses);

@@ -25,6 +25,11 @@ bool tmb_pull_works(void);
 /* Address of a peer's memory in this process; NULL when it is not mapped. */
 char *tmb_pull_mapped(uint32_t jobrank, uint64_t address, size_t bytes);
 
+/* Whether data that wait until a rank may get them are rather offered to it: they lie in a segment
+ * that it maps, so that reading takes one copy and no call of the kernel. Where that rank does not
+ * map them after all, it reads through the kernel, or refuses. */
+bool tmb_pull_saves(uint32_t jobrank, const void *data, size_t bytes);
+
 /* Whether the blocks of a collective are copied past the caches: an exchange that fills them. Under
  * the lock of collectives. */
 bool tmb_pull_past(const struct tmb_coll_shape *shape);

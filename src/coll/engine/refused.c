@@ -31,9 +31,7 @@ static const struct tmb_step *step_of(const struct tmb_coll_op *op, uint32_t pee
   const struct tmb_sched *s = &op->plan->sched;
   for (uint32_t i = 0; i < op->at.pc; i++) {
     const struct tmb_step *step = &s->step[i];
-    if (step->kind == TMB_STEP_SEND && (step->flags & TMB_STEP_PULL) && step->peer == peer &&
-        step->tag == tag)
-      return step;
+    if (step->kind == TMB_STEP_SEND && step->peer == peer && step->tag == tag) return step;
   }
   tmb_bug("rank %u of the team refuses a message of a collective that was not offered", peer);
 }

@@ -9,6 +9,7 @@
  */
 #include "coll/engine/send.h"
 
+#include "coll/engine/pull.h"
 #include "coll/engine/receive.h"
 #include "core/progress/peer.h"
 
@@ -64,8 +65,22 @@ static bool allowed(struct tmb_coll_op *op, const struct tmb_step *step) {
   return op->at.sent < op->at.granted;
 }
 
+/* Whether a gated step that may be sent is offered. Only whole: of a part its receiver keeps what
+ * it asks for. */
+static bool offers(const struct tmb_coll_op *op, const struct tmb_step *step) {
+  if (op->at.live) return op->out.handler == TMB_KIT_COLL_OFFER;
+  return op->at.sent == 0 && op->at.granted == step->bytes &&
+         tmb_pull_saves(tmb_team_jobrank(op->team, step->peer),
+                        tmb_coll_place(op, step->from, step->from_at), step->bytes);
+}
+
 bool tmb_send_data(struct tmb_coll_op *op, const struct tmb_step *step, bool *again) {
   const bool gated = step->flags & TMB_STEP_GATED;
+  if (gated && allowed(op, step) && offers(op, step)) {
+    if (!tmb_send_offer(op, step)) return false;
+    op->at.granted = 0;
+    return true;
+  }
   for (uint32_t k = 0; op->at.sent < step->bytes; k++) {
     *again = allowed(op, step);
     if (!*again || k == WINDOW_CHUNKS) return false;

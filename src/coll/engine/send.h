@@ -17,7 +17,8 @@ bool tmb_send_notice(struct tmb_coll_op *op, const struct tmb_step *step, uint8_
 /* Offer a step's data: its receiver reads them. */
 bool tmb_send_offer(struct tmb_coll_op *op, const struct tmb_step *step);
 
-/* Send the rest of a step, as far as the window goes. out again: whether to try again when it is
+/* Send the rest of a step, as far as the window goes; or offer it, if its receiver has said READY
+ * and maps the data. out again: whether to try again when it is
  * not sent: there were no resources, or the window is full; not when its receiver must say READY
  * first. */
 bool tmb_send_data(struct tmb_coll_op *op, const struct tmb_step *step, bool *again);

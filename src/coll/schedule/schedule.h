@@ -31,7 +31,7 @@ enum {
   TMB_STEP_RIGHT = 1,   /* the message, or `from`, is the right operand */
   TMB_STEP_EARLY = 2,   /* `to` may be written from the beginning of the collective */
   TMB_STEP_FREE = 8,    /* `to` may be written from the beginning of the receive's own round */
-  TMB_STEP_GATED = 16,  /* the sender waits for the receiver's TMB_STEP_READY */
+  TMB_STEP_GATED = 16,  /* the sender waits for the receiver's TMB_STEP_READY; it may offer then */
   TMB_STEP_UNGATED = 4, /* a later segment of a message whose first one is gated */
   TMB_STEP_ASK = 32,    /* READY goes out in the first round, not in the receive's own */
   TMB_STEP_PULL = 64    /* the receiver reads the data in the sender's memory */

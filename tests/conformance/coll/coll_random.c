@@ -22,7 +22,7 @@
 #include <gasnetex_ext.h>
 #include <stdbool.h>
 
-enum { FLIGHT = 12, ROUNDS = 250, TEAMS = 4, MATRIX = 4 };
+enum { FLIGHT = 12, ROUNDS = 250, TEAMS = 4, MATRIX = 4, PLACE = 128 << 10 };
 
 struct team {
   gex_TM_t tm;
@@ -57,6 +57,7 @@ struct call {
   gexx_Coll_Plan_t plan;
   gex_Event_t event;
 };
+static struct call flight[FLIGHT];
 
 /* Word i of a rank's source. */
 static uint64_t word(const struct call *c, gex_Rank_t rank, size_t i) {
@@ -256,6 +257,20 @@ static void fill(struct call *c) {
   memset(c->dst, 0x5a, c->dst_words * 8 + 8);
 }
 
+/* Memory for a call: some of it in the segment, on each rank other calls'. */
+static uint64_t *room(const struct call *c, int which, size_t bytes) {
+  char *const place = (char *)job.base + ((c - flight) * 2 + which) * PLACE;
+  if (bytes <= PLACE && (c->seed >> (job.rank % 32 + which)) % 2) return (uint64_t *)(void *)place;
+  uint64_t *const p = malloc(bytes);
+  REQUIRE(p != NULL);
+  return p;
+}
+
+static void give(uint64_t *p) {
+  const size_t at = (size_t)((uintptr_t)p - (uintptr_t)job.base);
+  if (at >= (size_t)2 * FLIGHT * PLACE) free(p);
+}
+
 static void start(struct call *c, uint64_t *rng) {
   static const size_t scale[] = {3, 30, 300, 3000, 12000};
   *c = (struct call){.seed = rng_next(rng), .team = &team[rng_below(rng, TEAMS)]};
@@ -268,9 +283,8 @@ static void start(struct call *c, uint64_t *rng) {
   const bool persistent = rng_below(rng, 3) == 0;
   make_sizes(c, words);
   if (c->args.gexx_kind >= GEXX_COLL_SCATTER_V) make_lists(c);
-  c->src = malloc(c->src_words * 8 + 8);
-  c->dst = malloc(c->dst_words * 8 + 8);
-  REQUIRE(c->src && c->dst);
+  c->src = room(c, 0, c->src_words * 8 + 8);
+  c->dst = room(c, 1, c->dst_words * 8 + 8);
   fill(c);
   c->args.gexx_src = c->src;
   c->args.gexx_dst = c->dst;
@@ -309,13 +323,12 @@ static void finish(struct call *c) {
     gexx_Coll_Free(c->plan);
   }
   for (int i = 0; i < 4; i++) free(c->lists[i]);
-  free(c->src);
-  free(c->dst);
+  give(c->src);
+  give(c->dst);
 }
 
 /* All ranks choose alike, so calls and completions keep the teams' orders. */
 static void sequence(void) {
-  static struct call flight[FLIGHT];
   uint64_t rng = test_seed();
   for (int round = 0; round < ROUNDS; round++) {
     const unsigned count = 1 + (unsigned)rng_below(&rng, FLIGHT);
@@ -337,7 +350,7 @@ static void make_team(struct team *t, gex_TM_t tm) {
 }
 
 int main(int argc, char **argv) {
-  job_start(&argc, &argv, GASNET_PAGESIZE, NULL, 0);
+  job_start(&argc, &argv, (size_t)2 * FLIGHT * PLACE, NULL, 0);
   gex_TM_t half, reversed, mixed;
   gex_TM_Split(&half, job.tm, (int)(job.rank % 2), 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
   gex_TM_Split(&reversed, job.tm, 0, -(int)job.rank, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
