@@ -151,6 +151,7 @@ struct caf {
   uint64_t *expected;        /* [size] sync images: posts of each image that were waited for */
   int *lost;                 /* [size] 0, or CAF_STAT_STOPPED or CAF_STAT_FAILED: it is lost */
   uint32_t lost_count;
+  const uint32_t *changes, *changes_seen; /* caf_has_reports of pending.h */
   uint8_t *reach;          /* [size] enum in pending.h: whether memory of a rank is mapped */
   ptrdiff_t *delta;        /* [size] from addresses of a rank whose memory is mapped to ours */
   struct caf_bound *bound; /* [size] segments that are mapped where they lie; else empty */

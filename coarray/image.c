@@ -219,11 +219,15 @@ void CAF(fail_image)(void) {
 
 /* ---- queries */
 
-/* The team that an intrinsic names: by the address of its variable; NULL, or -1 of gfortran up to
- * 14: the current one. */
+/* Whether an intrinsic names no team: by NULL, or by -1 of gfortran up to 14. */
+static inline bool is_current(const void *team_p) {
+  return !team_p || (int32_t)(intptr_t)team_p == -1;
+}
+
+/* The team that an intrinsic names, by the address of its variable. */
 static const struct caf_team *team_at(void *team_p) {
   const struct caf_status none = {0};
-  if (!team_p || (int32_t)(intptr_t)team_p == -1) return caf.team;
+  if (is_current(team_p)) return caf.team;
   const struct caf_team *team = *(struct caf_team **)team_p;
   if (!caf_team_formed(team))
     caf_fail(&none, CAF_STAT_ERROR,
@@ -232,13 +236,25 @@ static const struct caf_team *team_at(void *team_p) {
   return team;
 }
 
+/* Polls, which reports lost images, and serves: a loop may wait for the end of an image that waits
+ * for this one. */
+static void hear(void) {
+  gasnet_AMPoll();
+  caf_serve();
+}
+
 /* An image that the team does not have is none that goes on. */
-int CAF(image_status)(int image, void *team_p) {
+static __attribute__((noinline)) int image_status(int image, void *team_p) {
   CAF_INSIDE;
   const struct caf_team *team = team_at(team_p);
-  gasnet_AMPoll(); /* it reports lost images */
+  hear();
   if (image < 1 || (uint32_t)image > team->size) return CAF_STAT_STOPPED;
   return caf_state_of(team->jobrank[image - 1]);
+}
+
+int CAF(image_status)(int image, void *team_p) {
+  if (is_current(team_p) && (uint32_t)image - 1 < caf.team->size && caf_all_run()) return 0;
+  return image_status(image, team_p);
 }
 
 static void store_kind(char *at, int kind, int value) {
@@ -250,21 +266,29 @@ static void store_kind(char *at, int kind, int value) {
   }
 }
 
+/* Finds the images of a team in a state. Returns their numbers, malloc'ed, or NULL: there is none.
+ */
+static __attribute__((noinline)) char *find_images(void *team_p, int bytes, int state,
+                                                   ptrdiff_t *count) {
+  CAF_INSIDE;
+  const struct caf_team *team = team_at(team_p);
+  char *list = NULL;
+  hear();
+  for (uint32_t i = 0; i < team->size; i++) {
+    if (caf_state_of(team->jobrank[i]) != state) continue;
+    if (!list) list = malloc((size_t)team->size * (size_t)bytes);
+    if (!list) break;
+    store_kind(list + (*count)++ * bytes, bytes, (int)i + 1);
+  }
+  return list;
+}
+
 /* Images of a team in a state; the compiler frees the array, where there is one. */
 static void list_images(struct caf_desc *array, void *team_p, const int *kind, int state) {
   const int bytes = kind ? *kind : 4;
-  const struct caf_team *team = team_at(team_p);
-  const uint32_t size = team->size;
   ptrdiff_t count = 0;
-  gasnet_AMPoll(); /* it reports lost images */
-  char *list = NULL;
-  for (uint32_t i = 0; i < size; i++) {
-    if (caf_state_of(team->jobrank[i]) != state) continue;
-    if (!list) list = malloc((size_t)size * (size_t)bytes);
-    if (!list) break;
-    store_kind(list + count++ * bytes, bytes, (int)i + 1);
-  }
-  array->base = list;
+  array->base =
+      is_current(team_p) && caf_all_run() ? NULL : find_images(team_p, bytes, state, &count);
   array->offset = 0;
   array->dtype.elem_len = (size_t)bytes;
   array->dtype.rank = 1;
@@ -274,12 +298,10 @@ static void list_images(struct caf_desc *array, void *team_p, const int *kind, i
 }
 
 void CAF(failed_images)(struct caf_desc *array, void *team, int *kind) {
-  CAF_INSIDE;
   list_images(array, team, kind, CAF_STAT_FAILED);
 }
 
 void CAF(stopped_images)(struct caf_desc *array, void *team, int *kind) {
-  CAF_INSIDE;
   list_images(array, team, kind, CAF_STAT_STOPPED);
 }
 

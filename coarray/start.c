@@ -69,9 +69,14 @@ static void on_loss(gex_Rank_t rank, int state, void *cdata) {
 /* From now on the images that are left go on when one fails; not beside another client of the
  * process, which would wait for it. */
 static void survive(void) {
-  if (caf.size < 2 || gex_EP_QueryIndex(caf.ep) != 0) return;
-  gexx_Job_SetFailureCallback(on_loss, NULL);
-  gexx_Job_SetFailurePolicy(GEXX_FAILURE_REPORT);
+  static const uint32_t polls[] = {0, 1}; /* where a poll has to be seen: always reports */
+  caf.changes = &polls[0];
+  caf.changes_seen = &polls[1];
+  if (caf.size > 1 && gex_EP_QueryIndex(caf.ep) == 0) {
+    gexx_Job_SetFailureCallback(on_loss, NULL);
+    gexx_Job_SetFailurePolicy(GEXX_FAILURE_REPORT);
+  }
+  if (!caf.shown && !caf.ordered) gexx_Peer_QueryWords(&caf.changes, &caf.changes_seen);
 }
 
 void caf_start(int *argc, char ***argv) {

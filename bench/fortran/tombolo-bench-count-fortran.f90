@@ -17,7 +17,15 @@ module objects
   type :: pair
     integer(int64) :: first, second
   end type
+  type :: record
+    integer(int64) :: word(12)
+  end type
+  type :: grouped
+    type(list) :: inside(4)
+  end type
   type(pair) :: pairs(10)[*]
+  type(record) :: records(4)[*], kept
+  type(grouped) :: crew[*]
   integer(int64) :: word[*], counts[*], got
   real(8) :: block(128)[*], private(128), matrix(16, 16)[*], square(8, 8), x
   character(16) :: text[*], words, texts(8)[*], eight(8)
@@ -106,6 +114,51 @@ end subroutine
 subroutine path_get_component()
   use objects
   got = pairs(at)[2]%second
+end subroutine
+
+subroutine path_put_fixed()
+  use objects
+  pairs(3)[2]%second = got
+end subroutine
+
+subroutine path_get_fixed()
+  use objects
+  got = pairs(3)[2]%second
+end subroutine
+
+subroutine path_get_fixed_number()
+  use objects
+  x = block(5)[2]
+end subroutine
+
+subroutine path_get_structure()
+  use objects
+  kept = records(at)[2]
+end subroutine
+
+subroutine path_get_fixed_element()
+  use objects
+  x = many(3)[2]%item(5)
+end subroutine
+
+subroutine path_get_inside()
+  use objects
+  x = crew[2]%inside(at)%item(5)
+end subroutine
+
+subroutine path_image_status()
+  use objects
+  status = image_status(2)
+end subroutine
+
+subroutine path_failed_images()
+  use objects
+  status = size(failed_images())
+end subroutine
+
+subroutine path_atomic_add_stat()
+  use objects
+  call atomic_add(counter[2], 1, status)
 end subroutine
 
 subroutine path_get_array_stat()
@@ -218,7 +271,9 @@ program count_fortran
               path_transfer_array, path_event_post, path_event_query, path_atomic_define, &
               path_atomic_ref, path_lock, path_sync_memory, path_put_attached, path_sync_all, &
               path_sync_images, path_co_sum, path_get_array_stat, path_put_component, &
-              path_get_component
+              path_get_component, path_put_fixed, path_get_fixed, path_get_fixed_number, &
+              path_get_structure, path_get_fixed_element, path_get_inside, path_image_status, &
+              path_failed_images, path_atomic_add_stat
   if (num_images() /= 2) error stop 'tombolo-bench-count-fortran: two images are needed'
   if (this_image() == 1) print '(2a)', 'compiler ', compiler_version()
   word = 0
@@ -238,6 +293,10 @@ program count_fortran
   allocate (lists%item(8), source=1d0)
   do seen = 1, 10
     allocate (many(seen)%item(8), source=1d0)
+  end do
+  do seen = 1, 4
+    records(seen)%word = seen
+    allocate (crew%inside(seen)%item(8), source=1d0)
   end do
   allocate (groups%inner)
   allocate (groups%inner%item(8), source=1d0)
@@ -259,6 +318,12 @@ program count_fortran
   call alone('get of a component of a component', path_get_deep)
   call alone('put of a component of a structure of an array', path_put_component)
   call alone('get of a component of a structure of an array', path_get_component)
+  call alone('put of a component of a fixed element', path_put_fixed)
+  call alone('get of a component of a fixed element', path_get_fixed)
+  call alone('get of a fixed element', path_get_fixed_number)
+  call alone('get of a structure of 96 B', path_get_structure)
+  call alone('get of an allocatable component of a fixed element', path_get_fixed_element)
+  call alone('get of an allocatable component of an inner array', path_get_inside)
   call alone('put of a text of 16 characters', path_put_text)
   call alone('get of a text of 16 characters', path_get_text)
   call alone('put of 8 texts', path_put_texts)
@@ -269,6 +334,9 @@ program count_fortran
   call alone('EVENT_QUERY', path_event_query)
   call alone('ATOMIC_DEFINE', path_atomic_define)
   call alone('ATOMIC_REF', path_atomic_ref)
+  call alone('ATOMIC_ADD with STAT=', path_atomic_add_stat)
+  call alone('IMAGE_STATUS', path_image_status)
+  call alone('FAILED_IMAGES', path_failed_images)
   call alone('LOCK and UNLOCK', path_lock)
   call alone('SYNC MEMORY', path_sync_memory)
   call alone('get of 64 elements with STAT=', path_get_array_stat)

@@ -51,16 +51,13 @@ int CAF(get_remote_function_index)(int hash) {
   return index;
 }
 
-/* Whether TEAM= and TEAM_NUMBER= name the current team, or are not there. */
-static inline bool is_of_current(void *const *team, const int *number) {
-  return __builtin_expect(!team && !number, 1) || caf_is_current(team, number);
-}
-
-/* Ends an access of an image that has not failed, as far as this one knows. */
-static inline void end_short(int *stat) {
-  if (__builtin_expect(!stat, 1)) return;
-  *stat = 0;
-  caf.until_poll -= CAF_WITH_STAT - CAF_SCALAR;
+/* Whether an access needs neither an image of another team, nor a poll that tells whether its image
+ * has failed. */
+static inline __attribute__((always_inline)) bool is_usual(const int *stat, void *const *team,
+                                                           const int *number) {
+  if (__builtin_expect(!stat && !team && !number, 1)) return true;
+  if (stat && caf_has_reports()) return false;
+  return (!team && !number) || caf_is_current(team, number);
 }
 
 /* ---- get */
@@ -92,21 +89,23 @@ static inline void copy_scalar(char *to, const char *from, size_t bytes) {
   memcpy(to + bytes - PART, last, PART);
 }
 
-/* Reads a scalar into a variable. */
+/* Reads a scalar, or where it is of another image, only says where it is: the program takes numbers
+ * and structures from there before its next statement, but a text that is an argument stays there.
+ * [in,out] variable: as in caf_target. */
 static inline __attribute__((always_inline)) void get_scalar(const struct caf_here *here,
-                                                             void *variable, size_t bytes) {
+                                                             void **variable, size_t bytes) {
   int32_t owned = 0;
   void *const at = caf_here_find(here, &owned);
   if (__builtin_expect(!at || owned, 0))
-    take_scalar(at, owned, variable, bytes);
-  else if (__builtin_expect(bytes == 8, 1))
-    memcpy(variable, at, 8);
+    take_scalar(at, owned, *variable, bytes);
+  else if (__builtin_expect(here->rank != caf.rank, 1))
+    *variable = at;
+  else if (bytes == 8)
+    memcpy(*variable, at, 8);
   else if (bytes == 4)
-    memcpy(variable, at, 4);
-  else if (bytes == 1)
-    memcpy(variable, at, 1);
+    memcpy(*variable, at, 4);
   else
-    copy_scalar(variable, at, bytes);
+    copy_scalar(*variable, at, bytes);
 }
 
 /* A get, as the compiler passes it. */
@@ -224,18 +223,18 @@ void CAF(get_from_remote)(void *token, const struct caf_desc *src, const size_t 
                           int image, size_t dst_size, void **dst, size_t *dst_chars,
                           struct caf_desc *dst_desc, bool may_realloc, int index, void *add,
                           size_t add_bytes, int *stat, void **team, int *team_number) {
-  if (__builtin_expect(!dst_desc && !may_realloc && is_of_current(team, team_number), 1)) {
+  if (__builtin_expect(!dst_desc && !may_realloc && is_usual(stat, team, team_number), 1)) {
     const struct caf_selector s = {token, image, index, src, add};
     struct caf_here here;
     if (__builtin_expect(caf_find_short(&here, &s, CAF_ATTACH_READ, CAF_SCALAR), 1)) {
       if (__builtin_expect(!dst_chars && !src_chars, 1)) {
-        get_scalar(&here, *dst, dst_size);
-        end_short(stat);
+        get_scalar(&here, dst, dst_size);
+        caf_ok(stat);
         return;
       }
       if (is_whole(token, dst_size, src_chars)) {
         get_text(&here, *dst, dst_size, (struct lengths){dst_chars, src_chars});
-        end_short(stat);
+        caf_ok(stat);
         return;
       }
     }
@@ -276,7 +275,7 @@ int32_t CAF(is_present_on_remote)(void *token, int image, int index, void *add, 
   uint32_t rank;
   const uintptr_t place = caf_place_short(t, image, &rank);
   if (__builtin_expect(place && t->rank == 0, 1)) {
-    const struct caf_here here = {(char *)place, NULL, add, &caf.accessors[index]};
+    const struct caf_here here = {(char *)place, NULL, add, &caf.accessors[index], rank};
     const bool runs = here.accessor->trials.direct || rank == caf.rank;
     if (runs && !caf_poll_is_due(CAF_SCALAR)) return caf_here_asks(&here, caf_takes_pointer(t));
   }
@@ -365,14 +364,14 @@ void CAF(send_to_remote)(void *token, struct caf_desc *dst, const size_t *dst_ch
                          const struct caf_desc *src_desc, int index, void *add, size_t add_bytes,
                          int *stat, void **team, int *team_number) {
   if (__builtin_expect(
-          is_of_current(team, team_number) && (!src_desc || caf_here_takes_short(src_desc)), 1)) {
+          is_usual(stat, team, team_number) && (!src_desc || caf_here_takes_short(src_desc)), 1)) {
     const struct caf_selector s = {token, image, index, dst, add};
     const void *const data = src_desc ? (const void *)src_desc : src;
     struct caf_here here;
     if (__builtin_expect(caf_find_short(&here, &s, CAF_ATTACH_WRITE, CAF_SCALAR), 1)) {
       if (__builtin_expect(is_whole(token, src_size, dst_chars), 1)) {
         put_text(&here, data, (struct lengths){src_chars, dst_chars});
-        end_short(stat);
+        caf_ok(stat);
         return;
       }
     }

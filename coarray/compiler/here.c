@@ -79,6 +79,7 @@ static bool find(struct caf_here *here, const struct caf_selector *s, unsigned w
        caf_attached_within(rank, watches, (const void *)t->addr[rank], t->bytes)))
     return false;
   here->accessor = accessor;
+  here->rank = rank;
   here->base = (char *)(place + offset);
   here->shape = s->shape;
   here->add = s->add;
@@ -88,7 +89,8 @@ static bool find(struct caf_here *here, const struct caf_selector *s, unsigned w
 bool caf_find_slow(struct caf_here *here, const struct caf_selector *s, unsigned watches,
                    bool with_stat) {
   uint32_t rank;
-  if (caf_poll_is_due(with_stat ? 0 : CAF_SCALAR)) poll_counted(with_stat);
+  const bool reports = with_stat && caf_has_reports();
+  if (caf_poll_is_due(CAF_SCALAR) || reports) poll_counted(with_stat);
   if (with_stat && caf.lost_count) return false;
   return find(here, s, watches, &rank);
 }

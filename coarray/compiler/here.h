@@ -23,6 +23,7 @@ struct caf_here {
   const struct caf_desc *shape; /* of the object, NULL: the accessor takes its address */
   const void *add;
   const struct caf_accessor *accessor;
+  uint32_t rank; /* of its image */
 };
 
 /* The image and the object of an access. */
@@ -66,6 +67,7 @@ static inline __attribute__((always_inline)) bool caf_find_short(struct caf_here
   here->shape = s->shape;
   here->add = s->add;
   here->accessor = a;
+  here->rank = rank;
   return true;
 }
 
@@ -76,7 +78,8 @@ bool caf_find_slow(struct caf_here *here, const struct caf_selector *s, unsigned
 static inline __attribute__((always_inline)) bool caf_find_here(struct caf_here *here,
                                                                 const struct caf_selector *s,
                                                                 unsigned watches, bool with_stat) {
-  return caf_find_short(here, s, watches, CAF_ARRAY) || caf_find_slow(here, s, watches, with_stat);
+  return (!(with_stat && caf_has_reports()) && caf_find_short(here, s, watches, CAF_ARRAY)) ||
+         caf_find_slow(here, s, watches, with_stat);
 }
 
 /* A call in preparation. */

@@ -92,11 +92,19 @@ static inline void caf_serve(void) {
   if (caf_serve_is_due()) caf_serve_slow();
 }
 
-/* The same of a statement that is to tell whether an image has failed, with STAT=: a poll hears of
- * it. What is due stays due until caf_serve. */
-enum { CAF_HEARS = 8 };
-static inline bool caf_hear_is_due(void) {
-  return __builtin_expect((caf.until_serve -= CAF_HEARS) < 0, 0);
+/* Whether a poll may report the loss of an image: asked by statements that are to tell of it. Of
+ * images of other hosts only a poll tells, and caf_serve_is_due is always true. */
+static inline bool caf_has_reports(void) {
+  return __builtin_expect(__atomic_load_n(caf.changes, __ATOMIC_RELAXED) !=
+                              __atomic_load_n(caf.changes_seen, __ATOMIC_RELAXED),
+                          0);
+}
+
+/* Whether no image of the job has come to its end, or is lost, in the fewest instructions. False
+ * where there is more to do. */
+static inline bool caf_all_run(void) {
+  return !caf_serve_is_due() && !caf_has_reports() && caf.lost_count == 0 &&
+         __atomic_load_n(&caf.shared->arrived, __ATOMIC_ACQUIRE) == 0;
 }
 
 /* Statements that only read report their result and its place: a loop that has found one value for
@@ -105,9 +113,8 @@ void caf_looked(const void *where, int64_t found);
 
 /* Counts an access. Returns whether it is to take in messages, see CAF_SERVES: an image that reads
  * some bytes again and again may wait for another one that asks this one. What is due stays due
- * until caf_poll_counted. [in] weight: 0: the access is one with another that has been counted;
- * CAF_WITH_STAT: it is to tell whether the image has failed, of which a poll hears. */
-enum { CAF_SCALAR = 1, CAF_ARRAY = 4, CAF_WITH_STAT = 2 };
+ * until caf_poll_counted. [in] weight: 0: the access is one with another that has been counted. */
+enum { CAF_SCALAR = 1, CAF_ARRAY = 4 };
 void caf_poll_counted(void);
 static inline bool caf_poll_is_due(int32_t weight) {
   return __builtin_expect((caf.until_poll -= weight) < 0, 0);

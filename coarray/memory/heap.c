@@ -19,15 +19,25 @@ static struct {
   struct tmb_heap all;
 } heap = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static bool lock_heap(void) {
+  const bool needed = tmb_heap_needs_lock();
+  if (needed) pthread_mutex_lock(&heap.lock);
+  return needed;
+}
+
+static void unlock_heap(bool locked) {
+  if (locked) pthread_mutex_unlock(&heap.lock);
+}
+
 void caf_heap_init(void *base, size_t bytes) {
   heap.base = base;
   tmb_heap_init(&heap.all, base, 0, bytes);
 }
 
 void *caf_heap_alloc(size_t bytes) {
-  pthread_mutex_lock(&heap.lock);
+  const bool locked = lock_heap();
   const uint64_t at = tmb_heap_alloc(&heap.all, heap.base, 1, bytes ? bytes : 1);
-  pthread_mutex_unlock(&heap.lock);
+  unlock_heap(locked);
   return at ? heap.base + at : NULL;
 }
 
@@ -43,14 +53,14 @@ bool caf_heap_is_marked(const void *memory) {
 
 void caf_heap_free(void *memory) {
   if (!memory) return;
-  pthread_mutex_lock(&heap.lock);
+  const bool locked = lock_heap();
   tmb_heap_free(&heap.all, heap.base, (uint64_t)((char *)memory - heap.base));
-  pthread_mutex_unlock(&heap.lock);
+  unlock_heap(locked);
 }
 
 size_t caf_heap_largest(void) {
-  pthread_mutex_lock(&heap.lock);
+  const bool locked = lock_heap();
   const uint64_t largest = tmb_heap_largest(&heap.all, heap.base);
-  pthread_mutex_unlock(&heap.lock);
+  unlock_heap(locked);
   return largest;
 }

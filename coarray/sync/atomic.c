@@ -38,7 +38,7 @@ find_here(const struct caf_token *t, size_t offset, int image, int kind, int *st
   uint32_t rank;
   if (__builtin_expect(stat != NULL, 0)) {
     void *const hears = caf_word_short(t, offset, image, &rank);
-    if (!hears || (kind != 4 && kind != 8) || caf_hear_is_due()) return NULL;
+    if (!hears || (kind != 4 && kind != 8) || caf_serve_is_due() || caf_has_reports()) return NULL;
     *stat = 0;
     return hears;
   }
@@ -105,12 +105,6 @@ static __attribute__((noinline)) void operate(const struct selector *s, gex_OP_t
   caf_ok(s->stat);
 }
 
-/* The program gets the value that was found. */
-static inline void give(void *word, int kind, int64_t found, void *result) {
-  store(result, kind, found);
-  caf_looked(word, found);
-}
-
 void CAF(atomic_define)(void *token, size_t offset, int image, void *value, int *stat, int type,
                         int kind) {
   (void)type;
@@ -129,7 +123,9 @@ void CAF(atomic_ref)(void *token, size_t offset, int image, void *value, int *st
   (void)type;
   void *const here = find_here(token, offset, image, kind, stat);
   if (here) {
-    give(here, kind, perform(here, kind, GEX_OP_GET, 0, 0), value);
+    const int64_t found = perform(here, kind, GEX_OP_GET, 0, 0);
+    store(value, kind, found);
+    caf_looked(here, found);
     return;
   }
   CAF_STATEMENT("ATOMIC_REF");
@@ -156,7 +152,9 @@ void CAF(atomic_cas)(void *token, size_t offset, int image, void *old, void *com
   void *const here = find_here(token, offset, image, kind, stat);
   if (here) {
     const int64_t with = load_compare(compare, kind);
-    give(here, kind, perform(here, kind, GEX_OP_FCAS, with, load(new_value, kind)), old);
+    const int64_t found = perform(here, kind, GEX_OP_FCAS, with, load(new_value, kind));
+    store(old, kind, found);
+    if (found != with) caf_looked(here, found);
     return;
   }
   CAF_STATEMENT("ATOMIC_CAS");

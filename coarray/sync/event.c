@@ -66,7 +66,8 @@ static inline __attribute__((always_inline)) bool post_here(const struct caf_tok
 /* The same with STAT=. Returns false as well. */
 static bool post_here_stat(const struct statement *s) {
   uint64_t posts;
-  if (!s->to.stat || caf_hear_is_due() || !post_here(s->token, s->index, s->image, &posts))
+  if (!s->to.stat || caf_serve_is_due() || caf_has_reports() ||
+      !post_here(s->token, s->index, s->image, &posts))
     return false;
   *s->to.stat = 0;
   if (too_many(posts)) fail_too_many(s->image, &s->to);

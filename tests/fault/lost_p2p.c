@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 4 */
-/* cases: idle asleep twice known pending credits notify flood reply full npam amo until sig end */
+/* cases: idle asleep twice known pending credits notify flood reply full npam amo until sig end
+ * words */
 /* again: TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_TEST_SHM=0
  * TOMBOLO_TEST_RING_SLOTS=64+TOMBOLO_TEST_BULK_BUFFERS=2 */
 /* debug: both */
@@ -57,6 +58,26 @@ static void idle(void) {
   loss_await(loss_victim, 0);
   check_known();
   LOSS_NONE();
+}
+
+/* The words tell of it before a poll, if the start has not polled late. */
+static void words(void) {
+  const uint32_t *changes, *seen;
+  gexx_Peer_QueryWords(&changes, &seen);
+  if (is_victim()) {
+    sleep_ms(300);
+    loss_die(loss_how);
+  }
+  int i = 0;
+  while (i < 2000 && !loss_reported[loss_victim] &&
+         __atomic_load_n(changes, __ATOMIC_RELAXED) == *seen) {
+    sleep_ms(10);
+    i++;
+  }
+  CHECK_CMP(i, <, 2000);
+  loss_await(loss_victim, 0);
+  check_known();
+  CHECK_EQ(__atomic_load_n(changes, __ATOMIC_RELAXED), __atomic_load_n(seen, __ATOMIC_RELAXED));
 }
 
 /* The others sleep when it happens. */
@@ -476,7 +497,7 @@ static const struct loss_scenario scenarios[] = {
     {"idle", idle},       {"asleep", asleep},   {"twice", twice},   {"known", known},
     {"pending", pending}, {"credits", credits}, {"notify", notify}, {"flood", flood},
     {"reply", reply},     {"full", full},       {"npam", npam},     {"amo", atomics},
-    {"until", blocked},   {"sig", wait_signal}, {"end", end}};
+    {"until", blocked},   {"sig", wait_signal}, {"end", end},       {"words", words}};
 
 int main(int argc, char **argv) {
   gex_AM_Entry_t table[] = {

@@ -1,8 +1,9 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Loops of one statement each, which the short form serves, end when an image has failed.
+! Loops of one statement each, which the short form serves, end when an image has failed, and let it
+! read targets of pointers before.
 ! ranks: 7
 ! match: told of it
-! again: TOMBOLO_TEST_SHM=0
+! again: TOMBOLO_TEST_SHM=0 TOMBOLO_PROGRESS_SHARE=0
 ! since: 12
 program failed_loops
   use iso_fortran_env
@@ -11,9 +12,16 @@ program failed_loops
   integer :: me, last, stat, times
   integer(atomic_int_kind) :: atom[*], old
   type(event_type) :: told[*]
+  type holder
+    integer, pointer :: p(:)
+  end type
+  type(holder) :: h[*]
+  integer :: y(100)
   me = this_image()
   last = num_images()
   call atomic_define(atom, 0)
+  call atomic_define(atom, 0)
+  allocate (h%p(100), source=me)
   sync all
   do times = 1, 100
     call atomic_add(atom[last], 1, stat)
@@ -24,10 +32,15 @@ program failed_loops
     call expect(size(failed_images()) == 0, 'failed_images')
   end do
   sync all
+  call atomic_ref(old, atom)
+  call expect(old == merge(100*last, 0, me == last), 'number of atomic_add')
+  sync all
   if (me == last) then
-    call atomic_ref(old, atom)
-    call expect(old == 100*last, 'number of atomic_add')
     event wait (told, until_count=100*last)
+    do times = 1, last - 1
+      y = h[times]%p(:)
+      call expect(all(y == times), 'target of a pointer of an image in a loop')
+    end do
     fail image
   end if
   stat = 0

@@ -87,6 +87,13 @@ GEXX_API void gexx_Peer_QueryInfo(gex_Rank_t jobrank, gexx_Peer_Info_t *info);
  * with max 0. Returns how many there are. Does not poll. */
 GEXX_API size_t gexx_Peer_QueryLost(int state, gex_Rank_t *jobranks, size_t max);
 
+/* Words that differ while a poll may have a change of a peer's state to report, for clients that
+ * are asked for it often: to read both costs less than a poll. [out] changes, seen: their
+ * addresses, to be read as atomic words, which stay until the process ends. They are equal where
+ * nothing is reported: under GEXX_FAILURE_ABORT. Losses that only the network tells of, as those of
+ * other hosts, show in no word before a poll: a client polls now and then, too. Does not poll. */
+GEXX_API void gexx_Peer_QueryWords(const uint32_t **changes, const uint32_t **seen);
+
 /* Called once for each lost peer and process. [in] state: GEXX_PEER_STOPPED or FAILED. Runs from
  * polls, in normal context, on the thread that polls: it may call whatever a client may call,
  * waits included; a wait of that thread further up goes on afterwards. */

@@ -17,6 +17,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __has_include
+# if __has_include(<sys/single_threaded.h>)
+#  include <sys/single_threaded.h>
+#  define TMB_HEAP_KNOWS_THREADS
+# endif
+#endif
+
 #define TMB_HEAP_ALIGN 64u
 #define TMB_HEAP_BINS  64
 #define TMB_HEAP_USED  UINT64_C(0x746f6d626f6c6f00)
@@ -38,6 +45,17 @@ _Static_assert(sizeof(struct tmb_heap_block) == TMB_HEAP_ALIGN, "memory behind i
 
 static inline struct tmb_heap_block *tmb_heap_block(char *base, uint64_t at) {
   return (struct tmb_heap_block *)(void *)(base + at) - 1;
+}
+
+/* Whether the caller has to lock a heap of this process: a lock takes as long as the rest. A
+ * process of one thread gets another only by a call of that thread, which is in the heap. A C
+ * library that does not tell (before glibc 2.32, musl) has several threads. */
+static inline bool tmb_heap_needs_lock(void) {
+#ifdef TMB_HEAP_KNOWS_THREADS
+  return !__libc_single_threaded;
+#else
+  return true;
+#endif
 }
 
 static inline unsigned tmb_heap_bin(uint64_t bytes) {

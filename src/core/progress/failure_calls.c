@@ -72,6 +72,12 @@ int gexx_Peer_Query(gex_Rank_t jobrank) {
   return tmb_failure_state(known_fate(jobrank));
 }
 
+void gexx_Peer_QueryWords(const uint32_t **changes, const uint32_t **seen) {
+  tmb_check_ready_at("gexx_Peer_QueryWords");
+  *seen = &tmb_job.failure.seen;
+  *changes = tmb_job.lost ? tmb_job.failure.changes : *seen;
+}
+
 void gexx_Peer_QueryInfo(gex_Rank_t jobrank, gexx_Peer_Info_t *info) {
   const char *call = "gexx_Peer_QueryInfo";
   check_rank(call, jobrank);
