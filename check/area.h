@@ -55,12 +55,14 @@ enum {
 struct chk_access {
   uint64_t number; /* in the ring, from 1; 0: none */
   uint32_t rank, site;
-  uint64_t done;         /* clock of `rank` at completion, CHK_OPEN before */
-  uint64_t accept;       /* clock of accept_rank since which it is ordered; CHK_OPEN: none */
-  uint32_t accept_rank;  /* waiter of the signal, or handler of the message */
-  uint32_t flags;        /* CHK_WRITE... */
-  uint64_t addr, bytes;  /* of the newest access */
-  uint32_t owner, after; /* rank whose memory it is; its last synchronisation before, a site */
+  uint64_t done;        /* clock of `rank` at completion, CHK_OPEN before */
+  uint64_t accept;      /* clock of accept_rank since which it is ordered; CHK_OPEN: none */
+  uint32_t accept_rank; /* waiter of the signal, or handler of the message */
+  uint16_t flags;       /* CHK_WRITE... */
+  uint16_t thread;      /* of `rank`, at completion; 0: before all that its rank does next */
+  uint64_t addr, bytes; /* of the newest access */
+  uint32_t owner;       /* rank whose memory it is */
+  uint32_t tick;        /* of the thread, at completion */
 };
 
 /* A rank's report at a barrier: its accesses with lower numbers are complete at this clock. */
@@ -132,6 +134,7 @@ enum chk_kind { CHK_RACE, CHK_LEAK, CHK_MEMORY };
 struct chk_finding {
   uint32_t kind, owner;
   uint32_t rank[2], site[2], flags[2];
+  uint32_t thread[2]; /* of the rank, from 1 on; 0: not known, or no matter */
   uint64_t bytes[2];
   uint64_t addr, offset; /* of the first granule; in the segment, UINT64_MAX: outside */
   uint32_t open[2];      /* the transfer had not completed */

@@ -25,6 +25,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Kinds of accesses. */
 enum { CHK_LOAD, CHK_STORE };
@@ -61,6 +62,9 @@ struct chk_seen {
   uint8_t part[CHK_GROUPS * CHK_PARTS_OF_GROUP]; /* flags: one of its words is set */
   uint16_t word[];                               /* of 8 bytes each */
 };
+
+/* In place of an address: fences, which are one object. */
+#define CHK_FENCE      ((uintptr_t)1)
 
 #define CHK_RUN_LEAST  8u  /* accesses; a shorter run costs more than it saves */
 #define CHK_RUN_TRIES  16u /* runs of a line that are shorter, before it has none */
@@ -100,6 +104,9 @@ struct chk_watch {
   /* Before and after an atomic operation on a word. in kind: CHK_LOAD if it only reads. */
   void (*atomic_begin)(uintptr_t addr, size_t bytes, int kind, const void *pc);
   void (*atomic_end)(uintptr_t addr, int kind, const void *pc);
+  uint32_t threads; /* not 0: threads may race with each other. Then any atomic operation and any
+                     * volatile access is watched. */
+  void (*changes)(uintptr_t addr, int kind); /* before a volatile access */
 };
 
 extern struct chk_watch tombolo_check_watch;
@@ -133,6 +140,55 @@ static inline void chk_flag(struct chk_seen *s, uintptr_t index) {
   const uintptr_t part = index / CHK_WORDS_OF_PART;
   __atomic_store_n(&s->part[part], 1, __ATOMIC_RELEASE);
   __atomic_store_n(&s->group[part / CHK_PARTS_OF_GROUP], 1, __ATOMIC_RELEASE);
+}
+
+/* The word after an access of 4 bytes that it does not name yet, or 0: the checker makes it. */
+static inline uint32_t chk_after_half(uint32_t was, uint32_t half, uint32_t line) {
+  if (!was) return half | line;
+  return was == ((half ^ CHK_UPPER) | line) ? CHK_WHOLE | line : 0;
+}
+
+/* The word after an access of less than 4 bytes that it does not name yet, or 0. */
+static inline uint32_t chk_after_bytes(uint32_t was, uint32_t need, uint32_t block) {
+  if (!block || (was && was >> 8 != block)) return 0;
+  return block << 8 | (was & 0xff) | need;
+}
+
+/* An access of at most 8 bytes, which do not cross a multiple of 8, at an offset in the segment.
+ * Returns whether the checker need not be notified. */
+static inline int chk_sees(struct chk_seen *s, uintptr_t offset, size_t bytes, const void *pc) {
+  const uintptr_t index = offset / 8;
+  const uint32_t was = __atomic_load_n(&s->word[index], __ATOMIC_RELAXED);
+  const uint32_t half = CHK_HALF | (uint32_t)(offset & 4) << 11;
+  const uint32_t need = ((1u << bytes % 8) - 1) << offset % 8;
+  if ((int16_t)was < 0) return 1;
+  if (bytes == 8 && was) return 0;
+  if (bytes == 4 && (was & (CHK_HALF | CHK_UPPER)) == half) return 1;
+  if (bytes < 4 && !(need & ~chk_mask_of(was))) return 1;
+  const uint32_t line = chk_line_place(pc);
+  if (s->line[line] != (uintptr_t)pc) return 0;
+  uint32_t now = CHK_WHOLE | line;
+  if (bytes == 4) now = chk_after_half(was, half, line);
+  if (bytes < 4) now = chk_after_bytes(was, need, s->block[line]);
+  if (!now) return 0;
+  __atomic_store_n(&s->word[index], (uint16_t)now, __ATOMIC_RELAXED);
+  chk_flag(s, index);
+  return 1;
+}
+
+/* An access of 16 bytes at a multiple of 8. Returns whether the checker need not be notified. */
+static inline int chk_sees_two(struct chk_seen *s, uintptr_t offset, const void *pc) {
+  const uintptr_t index = offset / 8;
+  const uint32_t both = CHK_WHOLE | CHK_WHOLE << 16, line = chk_line_place(pc);
+  uint32_t words;
+  memcpy(&words, &s->word[index], sizeof words);
+  if ((words & both) == both) return 1;
+  if (words || s->line[line] != (uintptr_t)pc) return 0;
+  if (index % CHK_WORDS_OF_PART == CHK_WORDS_OF_PART - 1) return 0; /* two parts to flag */
+  words = both | line | line << 16;
+  memcpy(&s->word[index], &words, sizeof words);
+  chk_flag(s, index);
+  return 1;
 }
 
 #endif

@@ -88,6 +88,15 @@ foreach(compiler gcc clang)
       --compiler=${${found}})
   endif()
 endforeach()
+# Threads of a rank, with OpenMP where gcc compiles.
+if(TMB_CHECK_GCC)
+  tmb_check_compiled(threads_gcc threads.c "" $<TARGET_FILE:tombolo_tool> cc -Wall -Wextra -O1
+    -DGASNET_PAR=1 -fopenmp "--compiler=${TMB_CHECK_GCC}")
+endif()
+if(TMB_CHECK_CLANG)
+  tmb_check_compiled(threads_clang threads.c "" $<TARGET_FILE:tombolo_tool> cc -Wall -Wextra -O2
+    -DGASNET_PAR=1 -Wno-unknown-pragmas "--compiler=${TMB_CHECK_CLANG}")
+endif()
 # The lines of programs by clang.
 if(TMB_CHECK_CLANG)
   tmb_check_program(races_clang races.c "" $<TARGET_FILE:tombolo_tool> cc -g -gdwarf-4 -O1

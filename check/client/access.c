@@ -74,7 +74,7 @@ __attribute__((destructor(101))) static void end(void) {
 
 ALL(, chk_tell_word)
 ALL(unaligned_, chk_tell_any)
-ALL(volatile_, chk_tell_word)
+ALL(volatile_, chk_tell_volatile)
 ALL(unaligned_volatile_, chk_tell_any)
 
 #if defined __x86_64__ && defined __LP64__

@@ -48,6 +48,7 @@ void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_thread_fence(int order) {
   (void)order;
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (chk_watched->threads) chk_watched->changes(CHK_FENCE, CHK_STORE);
 }
 
 void __tsan_atomic_signal_fence(int order);

@@ -12,10 +12,10 @@
 #define CHK_PC()             __builtin_return_address(0)
 
 /* Runs an operation that gives a value, between the checker's calls. */
-#define CHK_AROUND(at, kind, operation)                                                 \
- const int watched = chk_is_watched((const void *)(uintptr_t)(at));                     \
- if (watched) chk_watched->atomic_begin((uintptr_t)(at), sizeof *(at), kind, CHK_PC()); \
- const TYPE value_ = operation;                                                         \
+#define CHK_AROUND(at, kind, operation)                                                     \
+ const int watched = chk_watched->threads || chk_is_watched((const void *)(uintptr_t)(at)); \
+ if (watched) chk_watched->atomic_begin((uintptr_t)(at), sizeof *(at), kind, CHK_PC());     \
+ const TYPE value_ = operation;                                                             \
  if (watched) chk_watched->atomic_end((uintptr_t)(at), kind, CHK_PC())
 
 TYPE CHK_ATOMIC(_load)(const volatile TYPE *at, int order);

@@ -12,8 +12,6 @@
 
 #include "check/local.h"
 
-#include <string.h>
-
 #define CHK_LIKELY(x) __builtin_expect(!!(x), 1)
 
 /* Never NULL: without a checker it is one that watches nothing. */
@@ -37,55 +35,6 @@ static inline void chk_tell(const void *at, size_t bytes, int kind, const void *
   if (chk_is_watched(at)) chk_pass((uintptr_t)at, bytes, kind, pc);
 }
 
-/* The word after an access of 4 bytes that it does not name yet, or 0: the checker makes it. */
-static inline uint32_t chk_after_half(uint32_t was, uint32_t half, uint32_t line) {
-  if (!was) return half | line;
-  return was == ((half ^ CHK_UPPER) | line) ? CHK_WHOLE | line : 0;
-}
-
-/* The word after an access of less than 4 bytes that it does not name yet, or 0. */
-static inline uint32_t chk_after_bytes(uint32_t was, uint32_t need, uint32_t block) {
-  if (!block || (was && was >> 8 != block)) return 0;
-  return block << 8 | (was & 0xff) | need;
-}
-
-/* An access of at most 8 bytes, which do not cross a multiple of 8, at an offset in the segment.
- * Returns whether the checker need not be notified. */
-static inline int chk_sees(struct chk_seen *s, uintptr_t offset, size_t bytes, const void *pc) {
-  const uintptr_t index = offset / 8;
-  const uint32_t was = __atomic_load_n(&s->word[index], __ATOMIC_RELAXED);
-  const uint32_t half = CHK_HALF | (uint32_t)(offset & 4) << 11;
-  const uint32_t need = ((1u << bytes % 8) - 1) << offset % 8;
-  if ((int16_t)was < 0) return 1;
-  if (bytes == 8 && was) return 0;
-  if (bytes == 4 && (was & (CHK_HALF | CHK_UPPER)) == half) return 1;
-  if (bytes < 4 && !(need & ~chk_mask_of(was))) return 1;
-  const uint32_t line = chk_line_place(pc);
-  if (s->line[line] != (uintptr_t)pc) return 0;
-  uint32_t now = CHK_WHOLE | line;
-  if (bytes == 4) now = chk_after_half(was, half, line);
-  if (bytes < 4) now = chk_after_bytes(was, need, s->block[line]);
-  if (!now) return 0;
-  __atomic_store_n(&s->word[index], (uint16_t)now, __ATOMIC_RELAXED);
-  chk_flag(s, index);
-  return 1;
-}
-
-/* An access of 16 bytes at a multiple of 8. Returns whether the checker need not be notified. */
-static inline int chk_sees_two(struct chk_seen *s, uintptr_t offset, const void *pc) {
-  const uintptr_t index = offset / 8;
-  const uint32_t both = CHK_WHOLE | CHK_WHOLE << 16, line = chk_line_place(pc);
-  uint32_t words;
-  memcpy(&words, &s->word[index], sizeof words);
-  if ((words & both) == both) return 1;
-  if (words || s->line[line] != (uintptr_t)pc) return 0;
-  if (index % CHK_WORDS_OF_PART == CHK_WORDS_OF_PART - 1) return 0; /* two parts to flag */
-  words = both | line | line << 16;
-  memcpy(&s->word[index], &words, sizeof words);
-  chk_flag(s, index);
-  return 1;
-}
-
 /* As chk_tell, for bytes that do not cross a multiple of 8, or 16 at a multiple of 8. */
 static inline void chk_tell_word(const void *at, size_t bytes, int kind, const void *pc) {
   const struct chk_watch *const w = chk_watched;
@@ -97,6 +46,12 @@ static inline void chk_tell_word(const void *at, size_t bytes, int kind, const v
     return;
   }
   chk_pass(addr, bytes, kind, pc);
+}
+
+/* As chk_tell_word, for a volatile access. */
+static inline void chk_tell_volatile(const void *at, size_t bytes, int kind, const void *pc) {
+  chk_tell_word(at, bytes, kind, pc);
+  if (chk_watched->threads) chk_watched->changes((uintptr_t)at, kind);
 }
 
 /* As chk_tell, for 2 to 16 bytes at any place: vectors of float lie at multiples of 4. */

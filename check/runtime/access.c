@@ -16,7 +16,7 @@
 #define GROUP  16u  /* numbers that a rank takes at once */
 
 static struct {
-  uint32_t site, flags;
+  uint32_t site, flags, thread, tick;
   uint64_t number, clock;
 } newest[CACHED];
 
@@ -48,8 +48,9 @@ static struct chk_access *access_new(uint32_t site, uint32_t flags, bool open) {
   chk.open_count += open;
   a->accept = CHK_OPEN;
   a->accept_rank = chk.rank;
-  a->flags = flags;
-  a->after = chk.synced;
+  a->flags = (uint16_t)flags;
+  a->thread = chk.thread;
+  a->tick = chk.tick;
   a->bytes = 0;
   __atomic_store_n(&a->number, number, __ATOMIC_RELEASE);
   return a;
@@ -63,13 +64,16 @@ struct chk_access *chk_shared(uint32_t site, uint32_t flags) {
   const uint32_t at = (site * 31 + flags) & (CACHED - 1);
   const uint64_t clock = chk.clock[chk.rank];
   struct chk_access *a = NULL;
-  if (newest[at].site == site && newest[at].flags == flags && newest[at].clock == clock)
+  if (newest[at].site == site && newest[at].flags == flags && newest[at].clock == clock &&
+      newest[at].tick == chk.tick && newest[at].thread == chk.thread)
     a = chk_access_at(newest[at].number);
   if (a) return a;
   a = access_new(site, flags, false);
   newest[at].site = site;
   newest[at].flags = flags;
   newest[at].clock = clock;
+  newest[at].thread = chk.thread;
+  newest[at].tick = chk.tick;
   newest[at].number = a->number;
   chk_note_ordered(a->number);
   return a;
@@ -156,7 +160,7 @@ void chk_done(uint64_t number) {
 
 void chk_floor_give(void) {
   struct chk_floor *const f = chk_floor_of(chk.rank);
-  if (chk.open_count) return;
+  if (chk.open_count || chk.each_thread) return; /* of all threads it would be */
   const uint64_t more = __atomic_load_n(&chk.area->accesses, __ATOMIC_RELAXED) + GROUP;
   __atomic_store_n(&f->clock, CHK_OPEN, __ATOMIC_SEQ_CST);
   __atomic_store_n(&f->number, next % GROUP ? next : more, __ATOMIC_SEQ_CST);

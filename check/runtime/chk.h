@@ -40,7 +40,12 @@ struct chk {
   bool in_order;     /* Fortran and UPC: accesses of one rank to one place keep their order */
   bool all_strict;   /* UPC without `--check`: any access of a word may be strict */
   bool one_thread;   /* a SEQ client, whose threads call in turns, if it has several */
+  bool threads;      /* this process has several, or had: then lines have no runs */
+  bool each_thread;  /* threads of this rank have clocks, and may race with each other */
   pthread_mutex_t lock;
+  struct chk_thread *self; /* who acts, while it holds the lock */
+  uint16_t thread;         /* its name */
+  uint32_t tick;           /* its own clock */
   struct chk_area *area;
   uint32_t rank, ranks;
   uint64_t *clock;       /* [ranks] */
@@ -53,6 +58,8 @@ struct chk {
   uint32_t open_here;                    /* local sides of transfers that are not complete */
   uint32_t open_count;                   /* accesses of this rank that are not complete */
   struct chk_extent own;                 /* the segment that has words, see check/local.h */
+  struct chk_page **pages;               /* shadow of each of its pages, if found */
+  struct chk_run *runs;                  /* of this epoch */
   uint64_t floor;              /* accesses with lower numbers are before what this rank does */
   uint64_t *floors;            /* [ranks] those of a rank alone */
   uint64_t ordered[CHK_NOTED]; /* accesses that are known to be before what this rank does */
@@ -60,23 +67,41 @@ struct chk {
 
 extern struct chk chk;
 
+/* A variable with a fixed place of each thread: this library is loaded at start. */
+#define CHK_FAST __attribute__((tls_model("initial-exec")))
+
 /* A line of the program, and its record in the epoch of a clock. */
 struct chk_line {
   uint32_t site, bytes;
   uint64_t clock, number;
+  uint32_t tick;
 };
 
-/* The words of check/local.h: loads and stores of this epoch in the segment that has words. */
-extern struct chk_words {
+/* The words of check/local.h: loads and stores of this epoch in the segment that has words. Those
+ * of the first thread are of all threads, while chk.each_thread does not hold. */
+struct chk_words {
   struct chk_seen *seen[2];                   /* [kind]; with the lines, once there was a segment */
   size_t seen_bytes;                          /* of each */
-  struct chk_page **pages;                    /* shadow of each page of the segment, if found */
   struct chk_line lines[2][CHK_LINES];        /* [kind] */
   uint16_t line_of_block[2][CHK_ENTERED + 1]; /* [kind] */
   uint32_t blocks[2];                         /* [kind]: in use */
-  struct chk_run *runs;                       /* of this epoch */
-  bool threads; /* this process has several, or had: then it has no runs */
-} chk_words;
+};
+
+/* A thread of this rank, see thread.c. */
+#define CHK_THREADS 64u
+struct chk_thread {
+  uint32_t clock[CHK_THREADS]; /* of each thread, what it has heard of; its own goes on */
+  uint16_t name;               /* its index + 1; 0: of all threads that have no clock */
+  uint32_t number;             /* from 1 on, for users */
+  struct chk_words *words;     /* NULL: none yet */
+  int state;                   /* CHK_FREE... */
+  pthread_t id;
+};
+enum { CHK_FREE, CHK_RUNS, CHK_DETACHED, CHK_ENDED };
+
+extern struct chk_words chk_words; /* of the first thread */
+/* Words for another thread; NULL: there is no address space. */
+struct chk_words *chk_words_new(void);
 /* Give this segment words. Returns whether there is address space. */
 bool chk_own_begin(uintptr_t base, uintptr_t bytes);
 void chk_own_end(void);
@@ -89,17 +114,60 @@ static inline bool chk_on(void) {
   return CHK_UNLIKELY(chk.area != NULL);
 }
 
+/* ---- order.c: clocks of the threads of this rank */
+void chk_guard_all(void);
+void chk_unguard_all(void);
+extern _Thread_local CHK_FAST bool chk_locked; /* this thread has chk.lock */
+/* The calling thread. */
+extern _Thread_local CHK_FAST struct chk_thread *chk_me;
+/* The object that it hears of when it next takes the lock; 0: none. */
+extern _Thread_local CHK_FAST uintptr_t chk_take_next;
+/* Another thread is acted for. Returns who was before. */
+struct chk_thread *chk_act_for(struct chk_thread *thread);
+/* Threads get clocks. Returns whether there is memory. */
+bool chk_clocks_begin(void);
+/* A place for a thread that the acting one makes, whose state the caller sets; NULL: there is none.
+ * And what the acting one hears of when it has joined it. */
+struct chk_thread *chk_thread_new(void);
+void chk_thread_joined(const struct chk_thread *t);
+/* The thread with an ID that is in a state; NULL: none that has a clock. */
+struct chk_thread *chk_thread_find(pthread_t id, int state);
+/* Each thread that may have words; NULL: no more. */
+struct chk_thread *chk_thread_at(uint32_t index);
+/* Number of a thread for users; 0: not known. */
+uint32_t chk_thread_number(uint16_t name);
+/* The acting thread gives to an object with this address, and hears of what others have given. */
+void chk_object_gets(uintptr_t addr);
+void chk_object_tells(uintptr_t addr);
+/* This rank gives: what its threads gave so far is what others have heard of with this number of
+ * its clock. The acting thread hears of it, from wherever. */
+void chk_thread_gives(void);
+void chk_thread_hears(uint64_t clock);
+/* Whether a complete access of this rank is before what the acting thread does. */
+bool chk_thread_ordered(const struct chk_access *a);
+
+/* ---- sync.c: the calling thread gives to what has this address, or waited for it */
+void chk_order_give(uintptr_t addr);
+void chk_order_take(uintptr_t addr);
+/* Called by the library, also behind a handler. */
+int chk_gate(gex_Rank_t from, int reply, const struct gexx_am_msg *msg, uint32_t number);
+
+/* ---- thread.c: whether a call orders threads. in pc: who calls; of_library: also the library. */
+bool chk_orders(const void *pc, bool of_library);
+
 /* chk.lock, which a process of one thread does not need. */
 static inline void chk_guard(void) {
-  if (CHK_UNLIKELY(chk_words.threads)) pthread_mutex_lock(&chk.lock);
+  if (CHK_UNLIKELY(chk.threads)) chk_guard_all();
 }
 
 static inline void chk_unguard(void) {
-  if (CHK_UNLIKELY(chk_words.threads)) pthread_mutex_unlock(&chk.lock);
+  if (CHK_UNLIKELY(chk.threads)) chk_unguard_all();
 }
 
-/* ---- seen.c: enter the loads and stores of this epoch, of all threads. Under chk.lock. */
+/* ---- seen.c: enter the loads and stores of this epoch, of all threads, or of the acting one.
+ * Under chk.lock. */
 void chk_enter_seen(void);
+void chk_enter_own(void);
 
 /* Begin of what a call does here: no other thread does, and all loads and stores of before are
  * entered, with the clock that they were made at. */
@@ -151,8 +219,6 @@ static inline uint32_t chk_site(const char *call, const void *pc) {
 }
 
 /* This thread is in a call that has recorded all that it does; its library calls others itself. */
-/* A variable with a fixed place of each thread: this library is loaded at start. */
-#define CHK_FAST __attribute__((tls_model("initial-exec")))
 extern _Thread_local CHK_FAST bool chk_within;
 /* Whether a call with this return address is one of those, and no handler's. */
 bool chk_inner(const void *pc);
@@ -196,6 +262,7 @@ void chk_block_made(uint64_t key, uint32_t site);
 void chk_block_ended(uint64_t key);
 /* After each give, whatever to: the clock of this rank goes on. */
 static inline void chk_given(uint32_t site) {
+  if (CHK_UNLIKELY(chk.each_thread)) chk_thread_gives();
   chk.clock[chk.rank]++;
   chk.synced = site;
 }
@@ -262,6 +329,8 @@ static inline struct chk_access *chk_access_at(uint64_t number) {
 static inline void chk_close(struct chk_access *a) {
   if (a->done != CHK_OPEN) return;
   a->done = chk.clock[chk.rank];
+  a->thread = chk.thread;
+  a->tick = chk.tick;
   chk.open_count--;
 }
 
@@ -269,8 +338,6 @@ static inline void chk_close(struct chk_access *a) {
  * those that what this rank has heard of orders. */
 void chk_floor_give(void);
 void chk_floor_take(void);
-/* Whether an access is before what this rank does now. */
-bool chk_ordered(const struct chk_access *a);
 /* An access that lasts until chk_done. */
 struct chk_access *chk_opened(uint32_t site, uint32_t flags);
 /* The access, complete, that all share which this line makes before the next release. */
@@ -430,6 +497,8 @@ void chk_watch_buffer(uintptr_t base, size_t bytes);
 void chk_watch_no_buffer(void);
 /* A thread of this rank begins or ends strict accesses: each load and store comes until then. */
 void chk_watch_strict(bool begins);
+/* Each load and store of the segment that has words comes from now on, if there is a reason. */
+void chk_watch_each(void);
 /* The address in the segment of memory that is at a second place, too; others stay. */
 uintptr_t chk_resolve_any(uintptr_t addr);
 
@@ -445,6 +514,7 @@ void chk_run(struct chk_run *run, uintptr_t addr, const void *pc);
 /* Ends all runs, for good. */
 void chk_runs_end(void);
 void chk_runs_never(void);
+bool chk_files_have(const void *pc);
 uint32_t chk_site_of(int kind, const void *pc);
 
 static inline uint32_t chk_flags_of(int kind) {
@@ -470,6 +540,8 @@ struct chk_real {
 #undef CHK_CALL
 };
 extern struct chk_real chk_real;
+/* Looks for them again, if they were not there. */
+void chk_find_late(void);
 
 /* ---- am.c */
 void chk_handler(gex_Rank_t from, int reply, const struct gexx_am_msg *m);

@@ -26,11 +26,12 @@ static void compare_buffer(uintptr_t addr, size_t bytes, int kind, const void *p
                          .site = chk_site_of(kind, pc),
                          .done = chk.clock[chk.rank],
                          .accept = CHK_OPEN,
-                         .flags = range.flags,
+                         .flags = (uint16_t)range.flags,
                          .addr = addr,
                          .bytes = bytes,
                          .owner = chk.rank,
-                         .after = chk.synced};
+                         .thread = chk.thread,
+                         .tick = chk.tick};
   chk_compare(&a, &range);
   chk_unguard();
 }
@@ -98,6 +99,7 @@ static void on_access(uintptr_t addr, size_t bytes, int kind, const void *pc) {
 /* ---- atomic operations of the program: as those of the library, see am.c */
 
 static void atomic_begin(uintptr_t addr, size_t bytes, int kind, const void *pc) {
+  if (kind == CHK_STORE) chk_order_give(addr);
   if (!chk_segment_has((const void *)addr)) return;
   chk_enter();
   const uint32_t site = chk_site("atomic operation", pc);
@@ -109,13 +111,24 @@ static void atomic_begin(uintptr_t addr, size_t bytes, int kind, const void *pc)
 
 static void atomic_end(uintptr_t addr, int kind, const void *pc) {
   (void)kind;
+  chk_order_take(addr);
   if (!chk_segment_has((const void *)addr)) return;
   chk_enter();
   chk_word_take(chk.rank, addr, chk_site("atomic operation", pc));
   chk_exit();
 }
 
+/* A volatile access is about to happen: threads of a rank wait for others with these. */
+static void on_volatile(uintptr_t addr, int kind) {
+  if (kind == CHK_STORE)
+    chk_order_give(addr);
+  else if (chk_take_next != addr)
+    chk_order_take(addr);
+  chk_take_next = addr;
+}
+
 void chk_local_start(void) {
+  tombolo_check_watch.changes = on_volatile;
   tombolo_check_watch.access = on_access;
   tombolo_check_watch.run = chk_run;
   tombolo_check_watch.runs_end = chk_runs_end;

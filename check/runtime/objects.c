@@ -119,6 +119,7 @@ void gexx_check_ended(gex_Rank_t rank, const void *object) {
 }
 
 void gexx_check_allocated(gex_Rank_t rank, uintptr_t block) {
+  chk_order_take((uintptr_t)&objects); /* memory that another thread has freed */
   if (!chk.area || !chk.leaks || !block) return;
   chk_enter();
   const uint32_t site = CHK_SITE("an allocation");
@@ -127,6 +128,7 @@ void gexx_check_allocated(gex_Rank_t rank, uintptr_t block) {
 }
 
 void gexx_check_freed(gex_Rank_t rank, uintptr_t block) {
+  chk_order_give((uintptr_t)&objects);
   if (!chk.area || !chk.leaks) return;
   chk_enter();
   chk_block_ended(chk_key(CHK_KEY_BLOCK, rank, block));

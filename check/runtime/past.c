@@ -40,6 +40,7 @@ static struct chk_past *past_of(uint32_t rank, uint64_t number) {
 }
 
 void chk_heard(const uint64_t *clock, uint32_t site) {
+  if (CHK_UNLIKELY(chk.each_thread)) chk_thread_hears(clock[chk.rank]);
   for (uint32_t r = 0; r < chk.ranks; r++) {
     if (clock[r] <= chk.clock[r]) continue;
     chk.clock[r] = clock[r];
@@ -125,7 +126,7 @@ bool chk_covers(uint64_t given) {
 }
 
 void chk_hear(uint64_t given, uint32_t site) {
-  if (!chk_covers(given)) chk_heard(chk_clocks_of(given), site);
+  if (CHK_UNLIKELY(chk.each_thread) || !chk_covers(given)) chk_heard(chk_clocks_of(given), site);
 }
 
 void chk_hear_joined(void) {

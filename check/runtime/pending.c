@@ -170,7 +170,7 @@ gex_Event_t chk_pend_newest(const struct chk_pending *p) {
   if (CHK_UNLIKELY(newest.event != GEX_EVENT_INVALID)) keep_newest();
   const gex_Event_t event = newest.spare == GEX_EVENT_INVALID ? gexx_check_event() : newest.spare;
   newest.spare = GEX_EVENT_INVALID;
-  if (CHK_UNLIKELY(chk_words.threads)) {
+  if (CHK_UNLIKELY(chk.threads)) {
     chk_pend(event, p);
     return event;
   }
@@ -188,7 +188,7 @@ static bool ends_more(const struct chk_pending *p) {
 
 /* Ends the newest operation, if it has this event. Returns whether. */
 static bool newest_ended(gex_Event_t event) {
-  if (chk_words.threads || event != newest.event || event == GEX_EVENT_INVALID) return false;
+  if (chk.threads || event != newest.event || event == GEX_EVENT_INVALID) return false;
   const struct chk_pending *const p = &newest.op;
   if (CHK_UNLIKELY(tombolo_check_watch.files) && ends_more(p)) chk_enter_seen();
   newest.event = GEX_EVENT_INVALID;

@@ -3,7 +3,7 @@
  * Loads and stores of this epoch in the segment of the program: the words of check/local.h.
  *
  * Owns: what is in struct chk_words. Called by local.c, and by chk_enter before a call orders or
- * accesses anything. Calls: access.c, shadow.c, state.c.
+ * accesses anything. Calls: access.c, shadow.c, words.c.
  * The client sets most words alone. chk_enter_seen goes from flagged groups to flagged parts, and
  * enters neighbours with equal words as one range. A load of bytes that were stored, too, is not
  * entered: the store is in each race that the load is in. Invariants: words become accesses under
@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-static struct chk_words *const w = &chk_words;
+static struct chk_words *w = &chk_words; /* of the thread that is acted for */
 
 static const char *const names[] = {[CHK_LOAD] = "load", [CHK_STORE] = "store"};
 
@@ -29,7 +29,7 @@ static uintptr_t addr_of(uintptr_t index) {
 
 /* Shadow of the page of a word; NULL: there is no room. Under chk.lock. */
 static struct chk_page *page_of(uintptr_t index) {
-  struct chk_page **const at = &w->pages[index / CHK_WORDS_OF_PAGE];
+  struct chk_page **const at = &chk.pages[index / CHK_WORDS_OF_PAGE];
   if (!*at) *at = chk_page_of(chk.rank, addr_of(index), true);
   return *at;
 }
@@ -78,10 +78,12 @@ static uint32_t word_of(int kind, uint32_t line, uint32_t mask) {
 /* The record of what a line does now. */
 static struct chk_access *access_of(int kind, uint32_t line, uintptr_t addr) {
   struct chk_line *const l = &w->lines[kind][line];
-  struct chk_access *a = l->clock == chk.clock[chk.rank] ? chk_access_at(l->number) : NULL;
+  const bool same = l->clock == chk.clock[chk.rank] && l->tick == chk.tick;
+  struct chk_access *a = same ? chk_access_at(l->number) : NULL;
   if (a) return a;
   a = chk_shared(l->site, chk_flags_of(kind));
   l->clock = chk.clock[chk.rank];
+  l->tick = chk.tick;
   l->number = a->number;
   if (!a->bytes) {
     a->addr = addr;
@@ -218,15 +220,15 @@ static void enter_group(int kind, uintptr_t group) {
     }
     const uint64_t flags = take_flags(flag);
     if (!flags) continue;
-    __builtin_prefetch(w->pages[page + 1], 1);
+    __builtin_prefetch(chk.pages[page + 1], 1);
     enter_page(kind, page, (const uint8_t *)&flags);
   }
 }
 
 static void end_runs(void);
 
-void chk_enter_seen(void) {
-  end_runs();
+/* Enter the words of `w`. */
+static void enter_all(void) {
   const uintptr_t groups = chk.own.bytes / CHK_PAGE_BYTES / CHK_PAGES_OF_GROUP + 1;
   for (int kind = 0; kind < 2 && chk.own.bytes; kind++)
     for (uintptr_t g = 0; g < groups; g += 8) {
@@ -238,6 +240,32 @@ void chk_enter_seen(void) {
       for (uintptr_t i = 0; flags && i < 8; i++)
         if (((const uint8_t *)&flags)[i]) enter_group(kind, g + i);
     }
+}
+
+/* Enter the words of the thread that is acted for. */
+void chk_enter_own(void) {
+  if (!chk.own.bytes || !chk.self->words) return;
+  w = chk.self->words;
+  enter_all();
+  w = &chk_words;
+}
+
+static void enter_each_thread(void) {
+  struct chk_thread *const self = chk.self;
+  struct chk_thread *t;
+  for (uint32_t i = 0; (t = chk_thread_at(i)); i++) {
+    (void)chk_act_for(t);
+    chk_enter_own();
+  }
+  (void)chk_act_for(self);
+}
+
+void chk_enter_seen(void) {
+  end_runs();
+  if (CHK_UNLIKELY(chk.each_thread))
+    enter_each_thread();
+  else
+    enter_all();
 }
 
 _Static_assert(CHK_PARTS_OF_PAGE == 8 && CHK_PAGES_OF_GROUP % 8 == 0 && CHK_GROUPS % 64 == 0,
@@ -329,9 +357,25 @@ static void see(int kind, uint32_t line, uintptr_t from, size_t bytes) {
   }
 }
 
+/* Whether a thread's access needs no lock: its own words settle it. */
+static bool settles(uintptr_t addr, size_t bytes, int kind, const void *pc) {
+  const struct chk_words *const mine = chk_me->words;
+  const uintptr_t offset = addr - chk.own.base;
+  if (!mine || chk_take_next) return false;
+  if (bytes == 16 && addr % 8 == 0) return chk_sees_two(mine->seen[kind], offset, pc);
+  return addr % 8 + bytes <= 8 && chk_sees(mine->seen[kind], offset, bytes, pc);
+}
+
 void chk_see(uintptr_t addr, size_t bytes, int kind, const void *pc) {
+  if (CHK_UNLIKELY(chk.each_thread) && settles(addr, bytes, kind, pc)) return;
   chk_guard();
-  see(kind, line_of(kind, pc, bytes), addr - chk.own.base, bytes);
+  if (chk.each_thread && !chk.self->words) chk.self->words = chk_words_new();
+  if (chk.each_thread) w = chk.self->words;
+  if (w)
+    see(kind, line_of(kind, pc, bytes), addr - chk.own.base, bytes);
+  else
+    __atomic_fetch_add(&chk.area->missed, 1, __ATOMIC_RELAXED);
+  w = &chk_words;
   chk_unguard();
 }
 
@@ -360,16 +404,16 @@ static void set_run(struct chk_run *run) {
 }
 
 static void set_runs(void) {
-  for (struct chk_run *r = w->runs; r; r = r->more) set_run(r);
+  for (struct chk_run *r = chk.runs; r; r = r->more) set_run(r);
 }
 
 static void end_runs(void) {
-  for (struct chk_run *r = w->runs; r; r = r->more) {
+  for (struct chk_run *r = chk.runs; r; r = r->more) {
     set_run(r);
     r->next = r->first = 0;
     r->listed = 0;
   }
-  w->runs = NULL;
+  chk.runs = NULL;
 }
 
 void chk_run(struct chk_run *run, uintptr_t addr, const void *pc) {
@@ -378,7 +422,7 @@ void chk_run(struct chk_run *run, uintptr_t addr, const void *pc) {
   chk_guard();
   const bool own = from < chk.own.bytes;
   if (own && !run->word) run->word = (uint16_t)line_of(kind, pc, bytes_of(run)) | CHK_WHOLE;
-  if (w->threads) run->tries = 0;
+  if (chk.threads) run->tries = 0;
   if (is_short(run)) { /* the line is the first of a loop, or goes anywhere */
     if (run->tries) run->tries--;
     set_runs();
@@ -389,7 +433,7 @@ void chk_run(struct chk_run *run, uintptr_t addr, const void *pc) {
   if (run->tries) {
     run->first = addr;
     run->next = addr + bytes_of(run);
-    if (!run->listed) run->more = w->runs, w->runs = run, run->listed = 1;
+    if (!run->listed) run->more = chk.runs, chk.runs = run, run->listed = 1;
   } else if (own) {
     see(kind, run->word & (CHK_LINES - 1), from, bytes_of(run));
   }
@@ -404,5 +448,5 @@ void chk_runs_end(void) {
 
 void chk_runs_never(void) {
   chk_runs_end();
-  w->threads = true;
+  chk.threads = true;
 }

@@ -3,7 +3,7 @@
  * Memory whose loads and stores are watched: segments, buffers of transfers, second places of both.
  *
  * Owns: the tables of segments and of second places. Called by the wrappers, and by what records
- * accesses. Calls: state.c. Invariants: a range of tombolo_check_watch never covers more than what
+ * accesses. Calls: words.c. Invariants: a range of tombolo_check_watch never covers more than what
  * is watched, in any thread; it is of bytes of this process.
  */
 #define _GNU_SOURCE
@@ -44,7 +44,7 @@ void chk_watch_buffer(uintptr_t base, size_t bytes) {
 void chk_watch_no_buffer(void) {
   if (!tombolo_check_watch.files) return;
   tombolo_check_watch.others = lasting;
-  if (strict_threads) watch(chk.own.base, chk.own.bytes);
+  if (strict_threads || chk.each_thread) watch(chk.own.base, chk.own.bytes);
   chk_near_all();
 }
 
@@ -56,18 +56,24 @@ static void watch_for_long(uintptr_t base, size_t bytes) {
 
 /* The first segment has words, if there is address space for them. */
 static void watch_segment(uintptr_t base, size_t bytes) {
-  if (chk.races && !chk_own_begin(base, bytes)) watch_for_long(base, bytes);
+  if (!chk.races) return;
+  if (!chk_own_begin(base, bytes)) watch_for_long(base, bytes);
+  if (chk.each_thread) chk_watch_each();
 }
 
 /* ---- strict accesses */
 
+void chk_watch_each(void) {
+  const bool each = strict_threads || chk.each_thread;
+  if (each) watch(chk.own.base, chk.own.bytes);
+  tombolo_check_watch.own.bytes = each ? 0 : chk.own.bytes;
+  chk_near_all();
+}
+
 void chk_watch_strict(bool begins) {
-  struct chk_watch *const w = &tombolo_check_watch;
   if (!chk.own.bytes) return;
   strict_threads += begins ? 1 : UINT32_MAX;
-  if (strict_threads) watch(chk.own.base, chk.own.bytes);
-  w->own.bytes = strict_threads ? 0 : chk.own.bytes;
-  chk_near_all();
+  chk_watch_each();
 }
 
 /* ---- memory that is at a second place */

@@ -57,6 +57,21 @@ struct chk_page *chk_page_of(uint32_t owner, uintptr_t addr, bool make) {
   return NULL;
 }
 
+/* Whether a complete access of this rank is before what its acting thread does. Memory outside of
+ * segments is freed and allocated, in an order that is not known. */
+static bool own_ordered(const struct chk_access *a) {
+  if (!chk.thread || chk_thread_ordered(a)) return true;
+  return a->owner == chk.rank && !chk_segment_has((const void *)a->addr);
+}
+
+static bool is_ordered(const struct chk_access *a) {
+  if (a->accept != CHK_OPEN && chk.clock[a->accept_rank] >= a->accept) return true;
+  if (a->rank == chk.rank && chk.in_order && !(a->flags & CHK_LOCAL)) return true;
+  if (a->done == CHK_OPEN) return false;
+  if (a->rank == chk.rank) return own_ordered(a);
+  return chk.clock[a->rank] >= a->done;
+}
+
 /* Whether an access is ordered before the one that is compared. */
 static bool before(struct compare *c, const struct chk_access *a) {
   for (int i = 0; i < 2; i++)
@@ -64,7 +79,7 @@ static bool before(struct compare *c, const struct chk_access *a) {
   c->met[1] = c->met[0];
   c->ordered[1] = c->ordered[0];
   c->met[0] = a->number;
-  c->ordered[0] = chk_ordered(a);
+  c->ordered[0] = is_ordered(a);
   if (c->ordered[0]) chk_note_ordered(a->number);
   return c->ordered[0];
 }
@@ -336,13 +351,18 @@ static void compare_granule(struct compare *c, struct chk_page *p, uintptr_t add
   compare_cell(c, *expand_part(p, addr), mask, addr);
 }
 
+/* Whether all accesses of a page are before those to come of its owner. */
+static inline bool is_of_one(const struct chk_page *p) {
+  return !p->shared && !chk.each_thread;
+}
+
 /* The part of a range that lies in one page. */
 static void compare_in(struct compare *c, uint32_t owner, uintptr_t addr, size_t bytes) {
   struct chk_page *const p = chk_page_at(owner, addr, c->enters);
   if (!p) return;
   chk_lock(&p->lock);
   if (c->shares) p->shared = 1;
-  c->alone = c->enters && !p->shared;
+  c->alone = c->enters && is_of_one(p);
   if (addr % CHK_GRANULE + bytes <= CHK_GRANULE)
     compare_granule(c, p, addr, bytes);
   else
@@ -393,14 +413,14 @@ void chk_mark_in(struct chk_access *a, struct chk_page *p, const struct chk_rang
     for (uintptr_t at = addr; at < addr + bytes; at += CHK_GRANULE)
       compare_cell(&c, *expand_part(p, at), 0xff, at);
   } else {
-    c.alone = !p->shared;
+    c.alone = is_of_one(p);
     compare_page(&c, p, addr, bytes);
   }
 }
 
 void chk_mark_cells(struct chk_access *a, struct chk_page *p, uintptr_t addr, uint32_t mask,
                     size_t count) {
-  struct compare c = {.now = a, .flags = a->flags, .enters = true, .alone = !p->shared};
+  struct compare c = {.now = a, .flags = a->flags, .enters = true, .alone = is_of_one(p)};
   if (mask == 0xff && count > 1) {
     compare_page(&c, p, addr, count * CHK_GRANULE);
     return;

@@ -37,7 +37,7 @@ __attribute__((constructor)) static void find(void) {
 }
 
 /* Python loads the library later, with a module, and for that module alone. */
-static void find_late(void) {
+void chk_find_late(void) {
   if (chk_real.gexx_client_init) return;
   void *const library = dlopen("libtombolo.so.0", RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
   if (library) find_in(library);
@@ -113,18 +113,19 @@ static void start(const struct gexx_client_mode *mode) {
   chk.message_site = chk_site("message", NULL);
   chk_local_start();
   gexx_check_handlers(chk_handler);
+  if (chk.each_thread) gexx_gate_set(chk_gate);
   atexit(finish);
 }
 
 int gexx_client_init(const struct gexx_client_args *init) {
-  find_late();
+  chk_find_late();
   const int rc = chk_real.gexx_client_init(init);
   if (rc == GASNET_OK) start(&init->mode);
   return rc;
 }
 
 int gexx_client_join(const struct gexx_client_args *init) {
-  find_late();
+  chk_find_late();
   const int rc = chk_real.gexx_client_join(init);
   if (rc == GASNET_OK) start(&init->mode);
   if (rc == GASNET_OK && init->tm_p) chk_team_made(*init->tm_p);
@@ -132,7 +133,7 @@ int gexx_client_join(const struct gexx_client_args *init) {
 }
 
 int gexx_legacy_init(const struct gexx_client_mode *mode, int *argc, char ***argv) {
-  find_late();
+  chk_find_late();
   const int rc = chk_real.gexx_legacy_init(mode, argc, argv);
   if (rc == GASNET_OK) start(mode);
   return rc;

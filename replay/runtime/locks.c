@@ -10,16 +10,15 @@
  * nothing, because the caller may hold locks.
  */
 #define _GNU_SOURCE
+#include "check/libc.h"
 #include "replay/runtime/rpl.h"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
 #include <threads.h> /* tidy-allow: layers because it is the C library's, not that of tests/lib */
 
-#define PUBLIC __attribute__((visibility("default")))
 #define RANGES 2u
 
 static struct rpl_turns locks = {.file = "locks", .what = "lock"};
@@ -74,24 +73,10 @@ static void has_taken(void) {
 
 /* ---- the functions that get a lock */
 
-/* The C library's function. Conditions have two layouts: the newer one's functions are asked for.
- */
-static void *find(const char *name) {
-  void *const at = strstr(name, "cond_") ? dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2") : NULL;
-  return at ? at : dlsym(RTLD_NEXT, name);
-}
-
-#define REAL(NAME)                       \
- static __typeof__(&(NAME)) real;        \
- if (!real) {                            \
-  void *const found_ = find(#NAME);      \
-  memcpy(&real, &found_, sizeof found_); \
- }
-
 /* Defines a function that returns 0 with the lock. In a replay its try does not fail. */
 #define GETS(NAME, PARAMS, ARGS)                                     \
- PUBLIC int NAME PARAMS {                                            \
-  REAL(NAME)                                                         \
+ LIBC_PUBLIC int NAME PARAMS {                                       \
+  LIBC_REAL(NAME)                                                    \
   if (!ordered(__builtin_return_address(0))) return real ARGS;       \
   const bool waits = rpl_wait_begin();                               \
   int rc = rpl.mode == RPL_REPLAYS ? rpl_turn(&locks) : RPL_NO_TURN; \
@@ -107,8 +92,8 @@ static void *find(const char *name) {
  }
 
 #define GETS_VOID(NAME, PARAMS, ARGS)                                                 \
- PUBLIC void NAME PARAMS {                                                            \
-  REAL(NAME)                                                                          \
+ LIBC_PUBLIC void NAME PARAMS {                                                       \
+  LIBC_REAL(NAME)                                                                     \
   const bool counts = ordered(__builtin_return_address(0)), waits = rpl_wait_begin(); \
   const int rc = counts && rpl.mode == RPL_REPLAYS ? rpl_turn(&locks) : RPL_NO_TURN;  \
   real ARGS;                                                                          \
@@ -121,8 +106,8 @@ static void *find(const char *name) {
 
 /* A wait for a condition, which returns with its mutex. */
 #define WAITS(NAME, PARAMS, ARGS, UNLOCK, LOCK, MUTEX)         \
- PUBLIC int NAME PARAMS {                                      \
-  REAL(NAME)                                                   \
+ LIBC_PUBLIC int NAME PARAMS {                                 \
+  LIBC_REAL(NAME)                                              \
   if (!ordered(__builtin_return_address(0))) return real ARGS; \
   const bool waits = rpl_wait_begin();                         \
   int rc = 0;                                                  \

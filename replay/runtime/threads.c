@@ -9,9 +9,9 @@
  * closed by itself; an entry of the list lasts, because later events may name it.
  */
 #define _GNU_SOURCE
+#include "check/libc.h"
 #include "replay/runtime/rpl.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,26 +94,17 @@ static struct rpl_thread *make(void) {
   return t;
 }
 
-/* The C library's function. */
-#define REAL(NAME)                              \
- static __typeof__(&(NAME)) real;               \
- if (!real) {                                   \
-  void *const found_ = dlsym(RTLD_NEXT, #NAME); \
-  memcpy(&real, &found_, sizeof found_);        \
- }
-#define PUBLIC __attribute__((visibility("default")))
-
 /* The first thread does not compute while it waits for another one. */
-PUBLIC int pthread_join(pthread_t thread, void **result) {
-  REAL(pthread_join)
+LIBC_PUBLIC int pthread_join(pthread_t thread, void **result) {
+  LIBC_REAL(pthread_join)
   const bool waits = rpl_wait_begin();
   const int rc = real(thread, result);
   rpl_wait_end(waits);
   return rc;
 }
 
-PUBLIC int thrd_join(thrd_t thread, int *result) {
-  REAL(thrd_join)
+LIBC_PUBLIC int thrd_join(thrd_t thread, int *result) {
+  LIBC_REAL(thrd_join)
   const bool waits = rpl_wait_begin();
   const int rc = real(thread, result);
   rpl_wait_end(waits);
@@ -145,16 +136,16 @@ static int has_made(int rc, struct beginning *b) {
   return rc;
 }
 
-PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
-                          void *arg) {
-  REAL(pthread_create)
+LIBC_PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+                               void *arg) {
+  LIBC_REAL(pthread_create)
   struct beginning *const b =
       new_thread(&(struct beginning){.run = run, .arg = arg}, __builtin_return_address(0));
   return b ? has_made(real(thread, attr, begin, b), b) : real(thread, attr, run, arg);
 }
 
-PUBLIC int thrd_create(thrd_t *thread, thrd_start_t run, void *arg) {
-  REAL(thrd_create)
+LIBC_PUBLIC int thrd_create(thrd_t *thread, thrd_start_t run, void *arg) {
+  LIBC_REAL(thrd_create)
   struct beginning *const b =
       new_thread(&(struct beginning){.run_c11 = run, .arg = arg}, __builtin_return_address(0));
   return b ? has_made(real(thread, begin_c11, b), b) : real(thread, run, arg);

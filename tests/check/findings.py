@@ -28,7 +28,7 @@ def expected(source):
 
 def cases_of(source):
     text = open(source, encoding="utf-8").read()
-    return re.findall(r"CASE(?:_OK)?\((?!name\))(\w+)\)", text)
+    return re.findall(r"(?:CASE(?:_OK)?|FIRST)\((?!name\))(\w+)\)", text)
 
 
 def run(tombolo, program, source, case, want):

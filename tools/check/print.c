@@ -41,20 +41,27 @@ static const char *missing(const struct chk_finding *f) {
   if (f->open[0] && transfer)
     return "the completion of the first: a wait for its event, or a fence, before the "
            "synchronisation that publishes it";
+  if (f->thread[0] && f->thread[1])
+    return "a mutex, condition, semaphore, join or atomic operation between the two threads";
   return "a barrier, signal, message, lock or atomic operation between the two";
 }
 
 static void print_race(struct chk_area *area, const struct check_line *lines,
                        const struct chk_finding *f, FILE *out) {
-  fprintf(out, "tombolo: race between rank %u and rank %u at ", f->rank[0], f->rank[1]);
+  if (f->thread[0] && f->thread[1])
+    fprintf(out, "tombolo: race between thread %u and thread %u of rank %u at ", f->thread[0],
+            f->thread[1], f->rank[0]);
+  else
+    fprintf(out, "tombolo: race between rank %u and rank %u at ", f->rank[0], f->rank[1]);
   if (f->offset != UINT64_MAX)
     fprintf(out, "offset %llu of the segment of rank %u", (unsigned long long)f->offset, f->owner);
   else
     fprintf(out, "address 0x%llx of rank %u", (unsigned long long)f->addr, f->owner);
   if (f->count > 1) fprintf(out, ", %u times", f->count);
   for (int i = 0; i < 2; i++) {
-    fprintf(out, "\n  %s by rank %u, %llu bytes: ", verb(f, i), f->rank[i],
-            (unsigned long long)f->bytes[i]);
+    fprintf(out, "\n  %s by rank %u, ", verb(f, i), f->rank[i]);
+    if (f->thread[i]) fprintf(out, "thread %u, ", f->thread[i]);
+    fprintf(out, "%llu bytes: ", (unsigned long long)f->bytes[i]);
     place(area, lines, f->site[i], out);
     if (f->open[i]) fprintf(out, ", not complete");
   }
@@ -170,7 +177,9 @@ static void json_finding(struct chk_area *area, const struct check_line *lines,
   json_text(missing(f), out);
   fprintf(out, ",\n   \"accesses\": [");
   for (int i = 0; i < 2; i++) {
-    fprintf(out, "%s{\"rank\": %u, \"access\": ", i ? ", " : "", f->rank[i]);
+    fprintf(out, "%s{\"rank\": %u, ", i ? ", " : "", f->rank[i]);
+    if (f->thread[i]) fprintf(out, "\"thread\": %u, ", f->thread[i]);
+    fprintf(out, "\"access\": ");
     json_text(verb(f, i), out);
     fprintf(out, ", \"bytes\": %llu, \"complete\": %s, ", (unsigned long long)f->bytes[i],
             f->open[i] ? "false" : "true");

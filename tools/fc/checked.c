@@ -74,7 +74,8 @@ void command_check_before(struct command *c, const struct command_checked *how) 
   static char *const common[] = {"-g", "-fsanitize=thread", "-fno-optimize-sibling-calls"};
   static char *const of_c[] = {"-O1", /* without, lines are those of our inline functions */
                                "-fno-builtin-memcpy", "-fno-builtin-memmove",
-                               "-fno-builtin-memset"}; /* calls, which the linker turns to ours */
+                               "-fno-builtin-memset", /* calls, which the linker turns to ours */
+                               "-DGEXX_FENCES_SEEN"}; /* calls, which orders threads */
   const bool clang = is_clang(how->compiler);
   for (size_t i = 0; i < sizeof common / sizeof *common; i++) command_add(c, common[i]);
   if (!clang) command_add(c, "-Wno-tsan"); /* our fences are seen */
@@ -82,6 +83,9 @@ void command_check_before(struct command *c, const struct command_checked *how) 
   if (clang) command_add(c, "-mllvm");
   command_add(c, clang ? "-tsan-instrument-func-entry-exit=0"
                        : "--param=tsan-instrument-func-entry-exit=0");
+  /* Threads wait for others with volatile accesses. */
+  if (clang) command_add(c, "-mllvm");
+  command_add(c, clang ? "-tsan-distinguish-volatile=1" : "--param=tsan-distinguish-volatile=1");
   if (!clang) command_add(c, "-fno-ipa-sra"); /* else functions of headers have no names */
   for (size_t i = 0; how->is_c && i < sizeof of_c / sizeof *of_c; i++) command_add(c, of_c[i]);
   if (clang) command_add(c, "-fdebug-default-version=4"); /* else addr2line misses callers */

@@ -286,9 +286,12 @@ static void check_options(const struct upcc *u, struct upcc_list *l) {
   if (command_has(u->compiler, "clang")) {
     upcc_add(l, "-mllvm");
     upcc_add(l, "-tsan-instrument-func-entry-exit=0");
+    upcc_add(l, "-mllvm");
+    upcc_add(l, "-tsan-distinguish-volatile=1");
   } else {
     upcc_add(l, "-Wno-tsan");
     upcc_add(l, "--param=tsan-instrument-func-entry-exit=0");
+    upcc_add(l, "--param=tsan-distinguish-volatile=1");
   }
   char *const file = tool_format(u->libraries, "/tombolo/check/inline.s", "");
   if (command_has(u->compiler, "clang") || access(file, R_OK) != 0) return;

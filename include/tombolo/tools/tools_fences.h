@@ -7,7 +7,8 @@
  * exists as an exported symbol. Included by gasnet_tools.h and tools_atomics.h. Calls nothing. wmb
  * orders earlier stores before later loads too, so it is a full fence on x86 and aarch64. The
  * fences are instructions rather than __atomic_thread_fence where we know them: ThreadSanitizer
- * cannot see either, but refuses to compile the latter.
+ * cannot see either, but refuses to compile the latter. Programs for the checker, which sees the
+ * latter (`tombolo cc --check`), define GEXX_FENCES_SEEN.
  */
 #ifndef GEXX_TOOLS_FENCES_H
 #define GEXX_TOOLS_FENCES_H
@@ -34,7 +35,9 @@ GEXX_TOOLS_INLINE void gasnett_compiler_fence(void) {
 
 /* Full fence: no access moves across it in either direction. */
 GEXX_TOOLS_INLINE void gasnett_local_mb(void) {
-#if defined(__x86_64__)
+#if defined(GEXX_FENCES_SEEN)
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#elif defined(__x86_64__)
   __asm__ __volatile__("lock; orl $0,(%%rsp)" : : : "memory", "cc");
 #elif defined(__i386__)
   __asm__ __volatile__("lock; orl $0,(%%esp)" : : : "memory", "cc");
@@ -52,7 +55,9 @@ GEXX_TOOLS_INLINE void gasnett_local_wmb(void) {
 
 /* Read fence: later loads see stores that had completed before it. */
 GEXX_TOOLS_INLINE void gasnett_local_rmb(void) {
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(GEXX_FENCES_SEEN)
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+#elif defined(__x86_64__) || defined(__i386__)
   gasnett_compiler_fence(); /* loads are never reordered with loads */
 #elif defined(__aarch64__)
   __asm__ __volatile__("dmb ishld" : : : "memory");

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Clocks of the threads of this rank.
+ *
+ * Owns: the threads, and what was given to objects that order them. Called by sync.c, thread.c and
+ * the wrappers, under chk.lock, which it takes for them. Calls: the C library's mutexes. A rank has
+ * one vector clock for other ranks (clock.c). Beside it each thread has a clock of the threads of
+ * the rank, which decides whether one access of the rank is before another one. An order that goes
+ * through other ranks is found by the numbers of the rank's clock: with each of them stands what
+ * its threads had given by then. Invariants: a thread's own clock goes on when it has given.
+ * Threads without a clock are before and behind all. Objects whose addresses have one hash are one,
+ * so that an order that is not there may be assumed, and no race is reported falsely.
+ */
+#define _GNU_SOURCE
+#include "check/libc.h"
+#include "check/runtime/chk.h"
+
+#include <sys/mman.h>
+
+#define OBJECTS (1u << 16) /* power of two */
+#define GIVEN   1024u      /* numbers of the rank's clock; power of two */
+
+typedef uint32_t clocks[CHK_THREADS];
+
+static struct chk_thread threads[CHK_THREADS] = {
+    {.clock = {1}, .name = 1, .number = 1, .words = &chk_words, .state = CHK_RUNS}};
+static struct chk_thread unknown; /* all that have no clock */
+static uint32_t used = 1, made = 1;
+
+_Thread_local CHK_FAST struct chk_thread *chk_me = &unknown;
+_Thread_local CHK_FAST uintptr_t chk_take_next;
+_Thread_local CHK_FAST bool chk_locked;
+
+static clocks *objects; /* [OBJECTS] */
+static clocks *given;   /* [GIVEN] by the rank, with a number of its clock and before; and so far */
+
+__attribute__((constructor)) static void first(void) {
+  chk_me = &threads[0];
+}
+
+static void join(clocks into, const clocks from) {
+  for (uint32_t i = 0; i < CHK_THREADS; i++)
+    if (into[i] < from[i]) into[i] = from[i];
+}
+
+/* Adds what the acting thread has done and heard of. */
+static void add_self(clocks into) {
+  if (chk.thread) {
+    join(into, chk.self->clock);
+    return;
+  }
+  for (uint32_t i = 0; i < used; i++)
+    if (into[i] < threads[i].clock[i]) into[i] = threads[i].clock[i];
+}
+
+/* The acting thread hears of it. */
+static void hear(const clocks from) {
+  if (chk.thread) join(chk.self->clock, from);
+}
+
+/* The acting thread has given its clock. */
+static void tick(void) {
+  if (chk.thread && chk.tick < UINT32_MAX) chk.tick = ++chk.self->clock[chk.thread - 1];
+}
+
+/* ---- objects */
+
+static uint32_t *object_of(uintptr_t addr) {
+  return objects[addr * UINT64_C(0x9e3779b97f4a7c15) >> 48 & (OBJECTS - 1)];
+}
+
+void chk_object_gets(uintptr_t addr) {
+  add_self(object_of(addr));
+  tick();
+}
+
+void chk_object_tells(uintptr_t addr) {
+  hear(object_of(addr));
+}
+
+/* ---- the lock, and who acts */
+
+struct chk_thread *chk_act_for(struct chk_thread *thread) {
+  struct chk_thread *const was = chk.self;
+  chk.self = thread;
+  chk.thread = thread->name;
+  chk.tick = thread->name ? thread->clock[thread->name - 1] : 0;
+  return was;
+}
+
+void chk_guard_all(void) {
+  LIBC_REAL(pthread_mutex_lock)
+  (void)real(&chk.lock);
+  chk_locked = true;
+  if (!chk.each_thread) return;
+  (void)chk_act_for(chk_me);
+  if (!chk_take_next) return;
+  chk_object_tells(chk_take_next);
+  chk_take_next = 0;
+}
+
+void chk_unguard_all(void) {
+  LIBC_REAL(pthread_mutex_unlock)
+  chk_locked = false;
+  (void)real(&chk.lock);
+}
+
+/* ---- threads */
+
+struct chk_thread *chk_thread_at(uint32_t index) {
+  if (index < used) return &threads[index];
+  return index == used ? &unknown : NULL;
+}
+
+uint32_t chk_thread_number(uint16_t name) {
+  return name ? threads[name - 1].number : 0;
+}
+
+struct chk_thread *chk_thread_find(pthread_t id, int state) {
+  for (uint32_t i = 0; i < used; i++)
+    if (threads[i].state == state && threads[i].id == id) return &threads[i];
+  return NULL;
+}
+
+/* Memory that is zero. */
+static void *reserve(size_t bytes) {
+  void *const at =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return at == MAP_FAILED ? NULL : at;
+}
+
+bool chk_clocks_begin(void) {
+  if (!objects) objects = reserve(OBJECTS * sizeof *objects);
+  if (!given) given = reserve((GIVEN + 1) * sizeof *given);
+  if (!objects || !given) return false;
+  chk.each_thread = true;
+  (void)chk_act_for(chk_me);
+  return true;
+}
+
+struct chk_thread *chk_thread_new(void) {
+  uint32_t index = used;
+  if (used < CHK_THREADS)
+    used++;
+  else
+    for (index = 0; index < CHK_THREADS && threads[index].state != CHK_FREE;) index++;
+  if (index == CHK_THREADS) return NULL;
+  struct chk_thread *const t = &threads[index];
+  const uint32_t before = t->clock[index];
+  memset(t->clock, 0, sizeof t->clock);
+  add_self(t->clock);
+  tick();
+  t->clock[index] = before + 1;
+  t->name = (uint16_t)(index + 1);
+  t->number = ++made;
+  t->id = 0;
+  return t;
+}
+
+void chk_thread_joined(const struct chk_thread *t) {
+  hear(t->clock);
+}
+
+/* ---- other ranks */
+
+void chk_thread_gives(void) {
+  add_self(given[GIVEN]);
+  memcpy(given[chk.clock[chk.rank] % GIVEN], given[GIVEN], sizeof given[GIVEN]);
+  tick();
+}
+
+void chk_thread_hears(uint64_t clock) {
+  const uint64_t now = chk.clock[chk.rank];
+  if (clock) hear(clock < now && now - clock < GIVEN ? given[clock % GIVEN] : given[GIVEN]);
+}
+
+bool chk_thread_ordered(const struct chk_access *a) {
+  return !a->thread || chk.self->clock[a->thread - 1] >= a->tick;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory for the words of the program's segment, and where the program looks.
+ *
+ * Owns: tombolo_check_watch, struct chk_near of each part of the program. Called by segment.c and
+ * seen.c, under chk.lock, and by check/client when a part of the program begins or leaves. Calls:
+ * order.c. Invariant: address space is reserved, and costs memory where it is used.
+ */
+#define _GNU_SOURCE
+#include "check/runtime/chk.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static void join(struct chk_near *near, int leaves);
+__attribute__((visibility("default"))) struct chk_watch tombolo_check_watch = {
+    .size = sizeof(struct chk_watch), .join = join};
+
+static struct chk_near *nears; /* guarded by chk.lock */
+
+/* ---- the segment */
+
+static size_t seen_bytes(uintptr_t bytes) {
+  return sizeof(struct chk_seen) + (bytes / CHK_PAGE_BYTES + 2) * CHK_WORDS_OF_PAGE * 2;
+}
+
+static size_t pages_bytes(uintptr_t bytes) {
+  return (bytes / CHK_PAGE_BYTES + 2) * sizeof *chk.pages;
+}
+
+/* Address space that costs memory only where it is written; NULL: there is none. */
+static void *reserve(size_t bytes) {
+  void *const at =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return at == MAP_FAILED ? NULL : at;
+}
+
+static void release(void *at, size_t bytes) {
+  if (at) munmap(at, bytes);
+}
+
+/* Words of a segment of some bytes, with the lines of the words that were before. */
+static struct chk_seen *seen_new(const struct chk_seen *before, uintptr_t bytes) {
+  struct chk_seen *const s = reserve(seen_bytes(bytes));
+  if (s && before) memcpy(s, before, offsetof(struct chk_seen, group));
+  return s;
+}
+
+struct chk_words *chk_words_new(void) {
+  struct chk_words *const w = reserve(sizeof *w);
+  for (int kind = 0; w && kind < 2; kind++) w->seen[kind] = seen_new(NULL, chk.own.bytes);
+  if (w && w->seen[CHK_LOAD] && w->seen[CHK_STORE]) return w;
+  for (int kind = 0; w && kind < 2; kind++) release(w->seen[kind], seen_bytes(chk.own.bytes));
+  release(w, sizeof *w);
+  return NULL;
+}
+
+/* ---- where the program looks */
+
+static void near_set(struct chk_near *n, bool leaves) {
+  const struct chk_watch *const w = &tombolo_check_watch;
+  __atomic_store_n(&n->others, !leaves && w->others.bytes, __ATOMIC_RELEASE);
+  const uintptr_t bytes = leaves ? 0 : w->own.bytes;
+  if (n->bytes == bytes) return;
+  __atomic_store_n(&n->bytes, 0, __ATOMIC_RELEASE);
+  for (int kind = 0; kind < 2 && bytes; kind++)
+    __atomic_store_n(&n->word[kind], chk_words.seen[kind]->word, __ATOMIC_RELEASE);
+  __atomic_store_n(&n->base, w->own.base, __ATOMIC_RELEASE);
+  __atomic_store_n(&n->bytes, bytes, __ATOMIC_RELEASE);
+}
+
+void chk_near_all(void) {
+  for (struct chk_near *n = nears; n; n = n->next) near_set(n, false);
+}
+
+bool chk_files_have(const void *pc) {
+  Dl_info info, ours;
+  if (!dladdr(pc, &info)) return false;
+  for (const struct chk_near *n = nears; n; n = n->next)
+    if (dladdr(n, &ours) && ours.dli_fbase == info.dli_fbase) return true;
+  return false;
+}
+
+static void join(struct chk_near *near, int leaves) {
+  chk_guard();
+  struct chk_near **at = &nears;
+  while (*at && *at != near) at = &(*at)->next;
+  if (*at) *at = near->next;
+  if (!leaves) {
+    near->next = nears;
+    nears = near;
+  }
+  near_set(near, leaves != 0);
+  chk_unguard();
+}
+
+/* ---- begin and end */
+
+bool chk_own_begin(uintptr_t base, uintptr_t bytes) {
+  struct chk_watch *const w = &tombolo_check_watch;
+  const uintptr_t most = (uintptr_t)CHK_GROUPS * CHK_PAGES_OF_GROUP * CHK_PAGE_BYTES;
+  if (chk.own.bytes || (chk.each_thread && chk_words.seen_bytes)) return false;
+  if (base % CHK_PAGE_BYTES || bytes > most) return false;
+  struct chk_page **const pages = reserve(pages_bytes(bytes));
+  struct chk_seen *seen[2];
+  for (int kind = 0; kind < 2; kind++) seen[kind] = seen_new(chk_words.seen[kind], bytes);
+  if (!pages || !seen[CHK_LOAD] || !seen[CHK_STORE]) {
+    release(pages, pages_bytes(bytes));
+    for (int kind = 0; kind < 2; kind++) release(seen[kind], seen_bytes(bytes));
+    return false;
+  }
+  for (int kind = 0; kind < 2; kind++) {
+    release(chk_words.seen[kind], chk_words.seen_bytes);
+    chk_words.seen[kind] = seen[kind];
+  }
+  chk_words.seen_bytes = seen_bytes(bytes);
+  chk.pages = pages;
+  chk.own = (struct chk_extent){base, bytes};
+  memcpy(w->seen, chk_words.seen, sizeof chk_words.seen);
+  w->own.base = base;
+  w->own.bytes = bytes;
+  chk_near_all();
+  return true;
+}
+
+void chk_own_end(void) {
+  const uintptr_t bytes = chk.own.bytes;
+  tombolo_check_watch.own.bytes = 0;
+  chk.own.bytes = 0;
+  chk_near_all();
+  release(chk.pages, pages_bytes(bytes));
+  chk.pages = NULL;
+  const size_t lines = offsetof(struct chk_seen, group); /* which do not change */
+  for (int kind = 0; kind < 2; kind++)
+    (void)madvise((char *)chk_words.seen[kind] + lines, chk_words.seen_bytes - lines,
+                  MADV_DONTNEED);
+}

@@ -1,0 +1,603 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Seeded races of two threads of a rank, one case each, for tests/check/findings.py: compiled with
+ * `tombolo cc --check`. Lines that race end with a comment `race: CASE`, those of correct cases
+ * have none. Run with 3 ranks, of which rank 0 has several threads; the argument is the case.
+ */
+#define BEFORE_ATTACH more_handlers
+static void more_handlers(void);
+#include "three_ranks.h"
+
+#include <gasnet_ratomic.h>
+#include <gasnet_tools.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <threads.h> /* tidy-allow: layers because it is the C library's, not that of tests/lib */
+#include <unistd.h>
+
+static volatile long sink;
+static pthread_mutex_t mutex[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_barrier_t together;
+static pthread_spinlock_t spin;
+static sem_t sem;
+static atomic_int flag;
+static volatile int plain_flag;
+static int ready; /* under mutex[0] */
+
+#define PUT(to, word, n) gex_RMA_PutBlocking(tm, to, base[to] + (word), v, n, 0)
+
+/* Runs a function in another thread of rank 0. */
+static pthread_t begin(void *(*run)(void *)) {
+  pthread_t t;
+  if (pthread_create(&t, NULL, run, NULL) != 0) abort();
+  return t;
+}
+
+/* A case: what the other thread does, and then what the first one does meanwhile. */
+#define OTHER(name)                   \
+ static void other_##name(void);      \
+ static void *run_##name(void *arg) { \
+  other_##name();                     \
+  return arg;                         \
+ }                                    \
+ static void other_##name(void)
+#define FIRST(name)                \
+ static void first_##name(void);   \
+ CASE(name) {                      \
+  if (me) return;                  \
+  pthread_t t = begin(run_##name); \
+  first_##name();                  \
+  pthread_join(t, NULL);           \
+ }                                 \
+ static void first_##name(void)
+
+/* ---- races */
+
+OTHER(two_stores) {
+  base[0][0] = 1; /* race: two_stores */
+}
+FIRST(two_stores) {
+  base[0][0] = 2; /* race: two_stores */
+}
+
+OTHER(store_load) {
+  ((char *)base[0])[3] = 1; /* race: store_load */
+}
+FIRST(store_load) {
+  sink = base[0][0]; /* race: store_load */
+}
+
+OTHER(two_puts) {
+  PUT(1, 0, 8); /* race: two_puts */
+}
+FIRST(two_puts) {
+  PUT(1, 0, 16); /* race: two_puts */
+}
+
+OTHER(put_get) {
+  PUT(1, 0, 4096); /* race: put_get */
+}
+FIRST(put_get) {
+  gex_RMA_GetBlocking(tm, v, 1, base[1] + 8, 8, 0); /* race: put_get */
+}
+
+OTHER(put_load) {
+  PUT(0, 0, 8); /* race: put_load */
+}
+FIRST(put_load) {
+  sink = base[0][0]; /* race: put_load */
+}
+
+OTHER(source_changed) {
+  gex_Event_t e;
+  e = gex_RMA_PutNB(tm, 1, base[1], base[0], 8, GEX_EVENT_DEFER, 0); /* race: source_changed */
+  wait_for(e);
+}
+FIRST(source_changed) {
+  base[0][0] = 5; /* race: source_changed */
+}
+
+OTHER(two_mutexes) {
+  pthread_mutex_lock(&mutex[0]);
+  base[0][0]++; /* race: two_mutexes */
+  pthread_mutex_unlock(&mutex[0]);
+}
+FIRST(two_mutexes) {
+  pthread_mutex_lock(&mutex[1]);
+  base[0][0]++; /* race: two_mutexes */
+  pthread_mutex_unlock(&mutex[1]);
+}
+
+OTHER(posted_early) {
+  sem_post(&sem);
+  base[0][0] = 1; /* race: posted_early */
+}
+FIRST(posted_early) {
+  sem_wait(&sem);
+  sink = base[0][0]; /* race: posted_early */
+}
+
+OTHER(flag_early) {
+  atomic_store(&flag, 1);
+  PUT(2, 0, 8); /* race: flag_early */
+}
+FIRST(flag_early) {
+  while (!atomic_load(&flag)) continue;
+  PUT(2, 0, 8); /* race: flag_early */
+}
+
+OTHER(volatile_early) {
+  plain_flag = 1;
+  base[0][0] = 1; /* race: volatile_early */
+}
+FIRST(volatile_early) {
+  while (!plain_flag) continue;
+  sink = base[0][0]; /* race: volatile_early */
+}
+
+OTHER(condition_early) {
+  pthread_mutex_lock(&mutex[0]);
+  ready = 1;
+  pthread_cond_signal(&cond);
+  pthread_mutex_unlock(&mutex[0]);
+  base[0][0] = 1; /* race: condition_early */
+}
+FIRST(condition_early) {
+  pthread_mutex_lock(&mutex[0]);
+  while (!ready) pthread_cond_wait(&cond, &mutex[0]);
+  pthread_mutex_unlock(&mutex[0]);
+  sink = base[0][0]; /* race: condition_early */
+}
+
+/* The other thread's put is not before the barrier of the first one. */
+OTHER(barrier_of_one) {
+  for (int i = 0; i < 100; i++) base[0][128 + i] = i; /* race: barrier_of_one */
+}
+CASE(barrier_of_one) {
+  pthread_t t = pthread_self();
+  if (!me) t = begin(run_barrier_of_one);
+  barrier();
+  barrier();
+  if (!me) memset(base[0] + 160, 0, 8); /* race: barrier_of_one */
+  if (!me) pthread_join(t, NULL);
+}
+
+/* Pipes that only the kernel sees. */
+static int hidden[2][2];
+static void hidden_give(int to) {
+  if (syscall(SYS_write, hidden[to][1], "x", 1) != 1) abort();
+}
+static void hidden_take(int from) {
+  char c;
+  if (syscall(SYS_read, hidden[from][0], &c, 1) != 1) abort();
+}
+
+static __attribute__((noinline)) void store(long value) {
+  base[0][0] = value; /* race: stored_again */
+}
+OTHER(stored_again) {
+  for (int i = 0; i < 2; i++) {
+    store(i);
+    if (i == 0) sem_post(&sem);
+  }
+  hidden_give(0);
+}
+FIRST(stored_again) {
+  sem_wait(&sem);
+  hidden_take(0);
+  sink = base[0][0]; /* race: stored_again */
+}
+
+/* The lock comes too late. */
+OTHER(locked_late) {
+  hidden_take(0);
+  const long loaded = base[0][0]; /* race: locked_late */
+  __asm__ volatile("" : : "r"(loaded));
+  pthread_mutex_lock(&mutex[0]);
+  pthread_mutex_unlock(&mutex[0]);
+}
+FIRST(locked_late) {
+  pthread_mutex_lock(&mutex[0]);
+  base[0][0] = 1; /* race: locked_late */
+  pthread_mutex_unlock(&mutex[0]);
+  hidden_give(0);
+}
+
+/* Of two threads that the first one joins, one with the other. */
+static void *store_word(void *arg) {
+  base[0][8] = (long)arg; /* race: two_workers two_workers */
+  return NULL;
+}
+CASE(two_workers) {
+  pthread_t t[2];
+  if (me) return;
+  for (long i = 0; i < 2; i++)
+    if (pthread_create(&t[i], NULL, store_word, (void *)i) != 0) abort();
+  for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+}
+
+/* ---- correct */
+
+CASE(ok_join) {
+  if (me) return;
+  base[0][0] = 1;
+  for (int i = 0; i < 200; i++) {
+    pthread_join(begin(run_two_stores), NULL);
+    base[0][0]++;
+    PUT(1, 0, 8);
+    pthread_join(begin(run_two_puts), NULL);
+  }
+}
+
+OTHER(ok_mutex) {
+  for (int i = 0; i < 100; i++) {
+    pthread_mutex_lock(&mutex[0]);
+    base[0][0]++;
+    PUT(1, 0, 8);
+    pthread_mutex_unlock(&mutex[0]);
+  }
+}
+FIRST(ok_mutex) {
+  other_ok_mutex();
+}
+
+OTHER(ok_condition) {
+  base[0][0] = 1;
+  PUT(1, 0, 8);
+  pthread_mutex_lock(&mutex[0]);
+  ready = 1;
+  pthread_cond_broadcast(&cond);
+  pthread_mutex_unlock(&mutex[0]);
+}
+FIRST(ok_condition) {
+  pthread_mutex_lock(&mutex[0]);
+  while (!ready) pthread_cond_wait(&cond, &mutex[0]);
+  pthread_mutex_unlock(&mutex[0]);
+  base[0][0] = 2;
+  PUT(1, 0, 8);
+}
+
+OTHER(ok_semaphore) {
+  PUT(0, 0, 8);
+  sem_post(&sem);
+}
+FIRST(ok_semaphore) {
+  sem_wait(&sem);
+  base[0][0] = 2;
+}
+
+OTHER(ok_atomic) {
+  for (int i = 0; i < 100; i++) base[0][128 + i] = i;
+  atomic_store(&flag, 1);
+  while (atomic_load(&flag) != 2) continue;
+  base[0][128]++;
+}
+FIRST(ok_atomic) {
+  while (!atomic_load(&flag)) continue;
+  memset(base[0] + 128, 0, 800);
+  gex_RMA_GetBlocking(tm, v, 0, base[0] + 200, 8, 0);
+  atomic_store(&flag, 2);
+}
+
+/* An atomic variable in the segment. */
+OTHER(ok_atomic_here) {
+  base[0][1] = 7;
+  atomic_fetch_add((_Atomic long *)base[0], 1);
+}
+FIRST(ok_atomic_here) {
+  while (!atomic_load((_Atomic long *)base[0])) continue;
+  base[0][1] = 8;
+}
+
+OTHER(ok_volatile) {
+  for (int i = 0; i < 1000; i += 2) {
+    while (plain_flag != i) continue;
+    base[0][i % 7]++;
+    plain_flag = i + 1;
+  }
+}
+FIRST(ok_volatile) {
+  for (int i = 1; i < 1000; i += 2) {
+    while (plain_flag != i) continue;
+    base[0][(i - 1) % 7]++;
+    plain_flag = i + 1;
+  }
+}
+
+OTHER(ok_rwlock) {
+  for (int i = 0; i < 100; i++) {
+    pthread_rwlock_wrlock(&rwlock);
+    base[0][i % 5] = i;
+    pthread_rwlock_unlock(&rwlock);
+  }
+}
+FIRST(ok_rwlock) {
+  for (int i = 0; i < 100; i++) {
+    pthread_rwlock_rdlock(&rwlock);
+    sink = base[0][i % 5];
+    pthread_rwlock_unlock(&rwlock);
+  }
+}
+
+static void in_turns(int mine) {
+  for (int i = 0; i < 50; i++) {
+    if (i % 2 == mine) base[0][0]++;
+    pthread_barrier_wait(&together);
+  }
+}
+OTHER(ok_barrier) {
+  in_turns(1);
+}
+CASE(ok_barrier) {
+  if (me) return;
+  pthread_barrier_init(&together, NULL, 2);
+  const pthread_t t = begin(run_ok_barrier);
+  in_turns(0);
+  pthread_join(t, NULL);
+}
+
+static gex_HSL_t hsl = GEX_HSL_INITIALIZER;
+OTHER(ok_locks) {
+  for (int i = 0; i < 50; i++) {
+    gex_HSL_Lock(&hsl);
+    base[0][0]++;
+    gex_HSL_Unlock(&hsl);
+    pthread_spin_lock(&spin);
+    base[0][1]++;
+    pthread_spin_unlock(&spin);
+  }
+}
+CASE(ok_locks) {
+  if (me) return;
+  pthread_spin_init(&spin, 0);
+  const pthread_t t = begin(run_ok_locks);
+  other_ok_locks();
+  pthread_join(t, NULL);
+}
+
+static int ends[2];
+OTHER(ok_pipe) {
+  base[0][0] = 1;
+  if (write(ends[1], "x", 1) != 1) abort();
+}
+CASE(ok_pipe) {
+  char c;
+  if (me) return;
+  if (pipe(ends) != 0) abort();
+  const pthread_t t = begin(run_ok_pipe);
+  if (read(ends[0], &c, 1) != 1) abort();
+  base[0][0] = 2;
+  pthread_join(t, NULL);
+}
+
+static pthread_once_t done = PTHREAD_ONCE_INIT;
+static void make(void) {
+  base[0][0] = 3;
+}
+OTHER(ok_once) {
+  pthread_once(&done, make);
+  sink = base[0][0];
+}
+FIRST(ok_once) {
+  other_ok_once();
+}
+
+/* C11. */
+static mtx_t mtx;
+static cnd_t cnd;
+static int c11(void *arg) {
+  mtx_lock(&mtx);
+  base[0][0]++;
+  ready = 1;
+  cnd_signal(&cnd);
+  mtx_unlock(&mtx);
+  (void)arg;
+  return 0;
+}
+CASE(ok_c11) {
+  thrd_t t;
+  if (me) return;
+  mtx_init(&mtx, mtx_plain);
+  cnd_init(&cnd);
+  if (thrd_create(&t, c11, NULL) != thrd_success) abort();
+  mtx_lock(&mtx);
+  while (!ready) cnd_wait(&cnd, &mtx);
+  base[0][0]++;
+  mtx_unlock(&mtx);
+  thrd_join(t, NULL);
+  base[0][0]++;
+}
+static int c11_store(void *arg) {
+  base[0][0] = (long)arg; /* race: c11_race */
+  return 0;
+}
+CASE(c11_race) {
+  thrd_t t;
+  if (me) return;
+  if (thrd_create(&t, c11_store, NULL) != thrd_success) abort();
+  base[0][0] = 1; /* race: c11_race */
+  thrd_join(t, NULL);
+}
+
+/* Four workers take tasks of a queue under a mutex; who gave them waits for all results. */
+#define TASKS 200
+static struct { int first, last, done; } queue;
+static void *work(void *arg) {
+  for (;;) {
+    pthread_mutex_lock(&mutex[0]);
+    while (queue.first == queue.last && queue.first < TASKS) pthread_cond_wait(&cond, &mutex[0]);
+    const int task = queue.first < TASKS ? queue.first++ : TASKS;
+    pthread_mutex_unlock(&mutex[0]);
+    if (task == TASKS) return arg;
+    base[0][128 + task] *= 2;
+    gex_RMA_PutBlocking(tm, 1, base[1] + 128 + task, base[0] + 128 + task, 8, 0);
+    pthread_mutex_lock(&mutex[0]);
+    queue.done++;
+    pthread_cond_broadcast(&cond);
+    pthread_mutex_unlock(&mutex[0]);
+  }
+}
+CASE(ok_pool) {
+  pthread_t t[4];
+  if (me) return;
+  for (int i = 0; i < 4; i++)
+    if (pthread_create(&t[i], NULL, work, NULL) != 0) abort();
+  for (int i = 0; i < TASKS; i++) {
+    base[0][128 + i] = i;
+    pthread_mutex_lock(&mutex[0]);
+    queue.last++;
+    pthread_cond_broadcast(&cond);
+    pthread_mutex_unlock(&mutex[0]);
+  }
+  pthread_mutex_lock(&mutex[0]);
+  while (queue.done < TASKS) pthread_cond_wait(&cond, &mutex[0]);
+  pthread_mutex_unlock(&mutex[0]);
+  gex_RMA_GetBlocking(tm, base[0] + 1024, 1, base[1] + 128, TASKS * 8, 0);
+  for (int i = 0; i < TASKS; i++) base[0][128 + i] = 0;
+  for (int i = 0; i < 4; i++) pthread_join(t[i], NULL);
+}
+
+/* The order goes through another rank: its answer comes after what the other thread did. */
+OTHER(ok_by_message) {
+  base[0][0] = 1;
+  PUT(1, 0, 8);
+  gex_AM_RequestShort0(tm, 1, H_SHORT, 0);
+}
+CASE(ok_by_message) {
+  pthread_t t = pthread_self();
+  if (!me) t = begin(run_ok_by_message);
+  if (me == 1) {
+    GASNET_BLOCKUNTIL(handled);
+    PUT_SIGNAL(0);
+  }
+  if (!me) {
+    gexx_Signal_Wait(sig(0), GEXX_SIG_GE, 1);
+    base[0][0] = 2;
+    PUT(1, 0, 8);
+    pthread_join(t, NULL);
+  }
+}
+
+/* A handler runs in the thread that polls; the other one waits for what it counts. */
+OTHER(ok_handler) {
+  while (plain_flag == 0) gasnet_AMPoll();
+}
+CASE(ok_handler) {
+  pthread_t t = pthread_self();
+  barrier();
+  if (me == 1) gex_AM_RequestLong0(tm, 0, H_LONG, v, 8, base[0], GEX_EVENT_NOW, 0);
+  if (me) return;
+  t = begin(run_ok_handler);
+  while (!handled) continue;
+  base[0][0] = 5;
+  plain_flag = 1;
+  pthread_join(t, NULL);
+}
+
+/* The handler runs in either thread; what it says is neither atomic nor volatile, but the wait has
+ * polled, or there is a fence. */
+#define H_STORES 204
+static int stored;
+static void on_stores(gex_Token_t t, gex_AM_Arg_t k) {
+  (void)t;
+  base[0][k % 7]++;
+  stored = k;
+}
+static void more_handlers(void) {
+  gex_AM_Entry_t entry = {
+      H_STORES, (gex_AM_Fn_t)on_stores, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 1, NULL, NULL};
+  (void)gex_EP_RegisterHandlers(ep, &entry, 1);
+}
+CASE(ok_either_polls) {
+  pthread_t t = pthread_self();
+  if (!me) t = begin(run_ok_handler);
+  for (int k = 1; k <= 100; k++) {
+    if (me == 1) gex_AM_RequestShort1(tm, 0, H_STORES, 0, k);
+    if (!me) {
+      GASNET_BLOCKUNTIL(stored == k);
+      base[0][k % 7]++;
+      PUT_SIGNAL(1);
+    }
+    if (me == 1) gexx_Signal_Wait(sig(1), GEXX_SIG_GE, (uint64_t)k);
+  }
+  plain_flag = 1;
+  if (!me) pthread_join(t, NULL);
+}
+OTHER(ok_fences) {
+  base[0][0] = 1;
+  gasnett_local_wmb();
+  ready = 1;
+}
+FIRST(ok_fences) {
+  while (!ready) gasnett_compiler_fence();
+  gasnett_local_rmb();
+  base[0][0] = 2;
+}
+
+/* An operation that one thread starts and another one waits for. */
+static gex_Event_t handed;
+OTHER(ok_event) {
+  handed = gex_RMA_PutNB(tm, 1, base[1], base[0], 8, GEX_EVENT_DEFER, 0);
+  sem_post(&sem);
+}
+FIRST(ok_event) {
+  sem_wait(&sem);
+  wait_for(handed);
+  base[0][0] = 1;
+  PUT(1, 0, 8);
+}
+
+OTHER(ok_neighbours) {
+  for (int i = 0; i < 500; i++) ((char *)base[0])[2 * i] = 1;
+}
+FIRST(ok_neighbours) {
+  for (int i = 0; i < 500; i++) ((char *)base[0])[2 * i + 1] = 1;
+}
+
+/* Memory outside of the segment may be freed and allocated in between. */
+static long more[8];
+OTHER(ok_allocated) {
+  gex_Event_t e[2];
+  e[0] = gex_RMA_PutNB(tm, 1, base[1], more, 64, GEX_EVENT_DEFER, 0);
+  e[1] = gex_RMA_GetNB(tm, v, 2, base[2], 64, 0);
+  sink = more[7]; /* it is compared, so that the put's source has a record */
+  wait_for(e[0]);
+  hidden_give(0);
+  hidden_take(1);
+  wait_for(e[1]);
+}
+FIRST(ok_allocated) {
+  hidden_take(0);
+  more[0]++;
+  hidden_give(1);
+}
+
+CASE(ok_openmp) {
+#ifdef _OPENMP
+  long sum = 0;
+  if (me) return;
+# pragma omp parallel for num_threads(3)
+  for (int i = 0; i < 300; i++) base[0][128 + i] = i;
+# pragma omp parallel for num_threads(3) reduction(+ : sum)
+  for (int i = 0; i < 300; i++) sum += base[0][128 + 299 - i];
+# pragma omp parallel num_threads(3)
+  {
+# pragma omp critical
+    base[0][0]++;
+# pragma omp barrier
+# pragma omp single
+    base[0][0]++;
+  }
+  base[0][128] = sum;
+#endif
+}
+
+int main(int argc, char **argv) {
+  sem_init(&sem, 0, 0);
+  if (pipe(hidden[0]) != 0 || pipe(hidden[1]) != 0) return 1;
+  return run_three(argc, argv);
+}
