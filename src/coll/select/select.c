@@ -321,8 +321,19 @@ static enum tmb_coll_alg_id by_threshold(const struct tmb_coll_shape *c,
   }
 }
 
+/* Whether two members near each other send what one has for the other. */
+static bool pair_sends(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {
+  if (!t->pairs_near || c->size != 2 || c->crowded || c->far) return false;
+  return c->kind == TMB_COLL_BROADCAST || c->kind == TMB_COLL_SCATTER ||
+         c->kind == TMB_COLL_EXCHANGE;
+}
+
 void tmb_coll_select_lengths(struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {
   const bool exchange = c->kind == TMB_COLL_EXCHANGE;
+  if (pair_sends(c, t)) {
+    c->pull = UINT64_MAX;
+    c->eager = TMB_MIN(c->eager, t->shared_copy_max);
+  }
   if (!(exchange || c->kind == TMB_COLL_ALLREDUCE) || !c->crowded || c->far || c->size < 2) return;
   c->pull = exchange && t->crowded_read ? TMB_MAX(c->pull, CROWDED_SENT) : UINT64_MAX;
   c->eager = TMB_MIN(c->eager, exchange ? CROWDED_UNASKED / (c->size - 1) : CROWDED_UNASKED_BY_ONE);
@@ -361,8 +372,7 @@ static uint64_t crowded_limit(const struct tmb_coll_shape *c, const struct tmb_c
   }
 }
 
-/* The limit of two members with a processor each that are not known to be near; 0: none of its own.
- */
+/* The limit of two members with a processor each; 0: none of its own. */
 static uint64_t pair_limit(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {
   switch (c->kind) {
   case TMB_COLL_REDUCE:
@@ -373,8 +383,10 @@ static uint64_t pair_limit(const struct tmb_coll_shape *c, const struct tmb_coll
      * ones take 0.3 to 0.5 of the time that messages take, far ones 0.7 to 1 (study/journal/0025).
      */
     return UINT64_MAX;
-  case TMB_COLL_ALLREDUCE:
   case TMB_COLL_REDUCE_SCATTER:
+    if (t->shared_near) return UINT64_MAX;
+    /* fallthrough */
+  case TMB_COLL_ALLREDUCE:
     /* Each reads the other's data once. Far ones wait for each line of what is shown: messages take
      * 0.54 to 0.74 of the time from 16 to 64 KiB. */
     return t->shared_far && c->pull != UINT64_MAX ? t->shared_copy_max : 0;
@@ -384,7 +396,8 @@ static uint64_t pair_limit(const struct tmb_coll_shape *c, const struct tmb_coll
 
 /* Bytes that a member shows in shared memory at most. in c->size: at least 2. */
 static uint64_t shared_limit(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {
-  if (t->shared_near && c->size <= SHARED_COMBINERS) return UINT64_MAX;
+  const bool reads = c->size == 2 && c->pull != UINT64_MAX;
+  if (t->shared_near && c->size <= SHARED_COMBINERS && !reads) return UINT64_MAX;
   if (t->shared_long) return crowded_limit(c, t);
   const uint64_t pair = t->shared_pairs && c->size == 2 ? pair_limit(c, t) : 0;
   if (pair) return pair;

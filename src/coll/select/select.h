@@ -99,6 +99,7 @@ struct tmb_coll_tuning {
                           those that show a block for each member or combine all data */
   bool crowded_read;   /* there long blocks of exchanges are read in the sender's memory */
   bool shared_near;    /* whether teams of few ranks have no limit: their caches are near */
+  bool pairs_near;     /* whether teams of two send long data rather than read them by the kernel */
   bool shared_pairs;   /* whether teams of two have limits of their own */
   bool shared_far;     /* their processors are known to be far from each other */
   bool shared_streams; /* data are shown by stores that go past the caches */
@@ -130,10 +131,11 @@ struct tmb_coll_choice {
 bool tmb_coll_select_shared(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
                             uint64_t shown, struct tmb_coll_choice *choice);
 
-/* Adapt two lengths to the members of an oversubscribed host: the one from which a message waits
- * for its receiver, and the one from which the receiver reads it in the sender's memory. There a
- * copy into a ring, in the cache, and out of it often takes less time than the kernel's walk
- * through page tables. in,out c: equal on all members. */
+/* Adapt two lengths to the members of an oversubscribed host, and to two whose processors are near:
+ * the one from which a message waits for its receiver, and the one from which the receiver reads it
+ * in the sender's memory. There a copy into a ring, in the cache, and out of it often takes less
+ * time than the kernel's walk through page tables. Data in a mapped segment are offered all the
+ * same, once their receiver is ready (send.c). in,out c: equal on all members. */
 void tmb_coll_select_lengths(struct tmb_coll_shape *c, const struct tmb_coll_tuning *t);
 
 /* Choose the algorithm of a collective that is done with messages. */

@@ -346,6 +346,13 @@ static void check_pairs(struct tmb_coll_tuning t, struct tmb_coll_shape c) {
     assert_false(tmb_coll_select_shared(&c, &t, 1 << 30, &why));
     c.size = 2;
   }
+  t.shared_near = true; /* but each reads the other's memory, which may be mapped */
+  c.kind = TMB_COLL_ALLREDUCE;
+  c.pull = 0;
+  assert_false(tmb_coll_select_shared(&c, &t, 1 << 30, &why));
+  c.pull = UINT64_MAX;
+  assert_true(tmb_coll_select_shared(&c, &t, 1 << 30, &why));
+  t.shared_near = false;
   for (uint32_t i = 0; i < TMB_ARRAY_LEN(both); i++) {
     c.kind = both[i];
     c.pull = 0;
@@ -407,6 +414,27 @@ TEST(allreduce_of_two) {
   c.pull = 8 << 10;
   c.size = 4;
   assert_string_equal(chosen(&t, c), "halving");
+}
+
+/* Two members whose processors are near each other send long data that one has for the other, once
+ * the other is ready: then those in a mapped segment are offered. */
+TEST(pair_lengths) {
+  static const uint32_t kinds[] = {TMB_COLL_BROADCAST, TMB_COLL_SCATTER, TMB_COLL_EXCHANGE,
+                                   TMB_COLL_ALLGATHER, TMB_COLL_ALLREDUCE};
+  struct tmb_coll_tuning t = tmb_coll_thresholds;
+  const uint8_t far[3] = {0};
+  for (uint32_t i = 0; i < TMB_ARRAY_LEN(kinds); i++)
+    for (uint32_t other = 0; other < 4; other++) {
+      struct tmb_coll_shape c = shape(kinds[i], other == 1 ? 3 : 2, 1 << 20, true);
+      c.pull = 8 << 10;
+      c.eager = 64 << 10;
+      c.far = other == 2 ? far : NULL;
+      t.pairs_near = other != 3;
+      tmb_coll_select_lengths(&c, &t);
+      const bool sent = i < 3 && !other;
+      assert_int_equal(c.pull, sent ? UINT64_MAX : 8 << 10);
+      assert_int_equal(c.eager, (sent ? 16 : 64) << 10);
+    }
 }
 
 /* In crowded exchanges, memory of others is read if that was measured to be faster, and only in

@@ -30,12 +30,14 @@ static struct {
  * to here (study/compare/forms.py --ranks 64 on 2 processors). */
 #define CROWDED_RANKS_MAX 64u
 
-/* Limits in ns, both measured at start-up: of a hand-off and back, and of writing
- * TMB_SHARED_BYTES that another processor has read. Processors under one cache are below both.
- * There two copies through shared memory are faster than one by the kernel, which takes about 1000
- * ns for as much. Farther apart, a line takes longer than its copy. From study/journal/0025. */
+/* Limits in ns, measured at start-up: of a hand-off and back, and of writing TMB_SHARED_BYTES that
+ * another processor has read; for teams of two, where that was measured, the latter is higher.
+ * Processors under one cache are below both. There two copies through shared memory are faster than
+ * one by the kernel, which takes about 1000 ns for as much. Farther apart, a line takes longer than
+ * its copy. From study/journal/0025. */
 #define NEAR_NS           250u
 #define NEAR_WRITE_NS     600u
+#define PAIR_WRITE_NS     1000u
 
 #define TABLE_BYTES_MAX   (1 << 20)
 
@@ -108,6 +110,8 @@ static void read_settings(void) {
   const uint64_t handoff_ns = tmb_shared_handoff_ns();
   t->shared_near = handoff_ns && handoff_ns <= NEAR_NS && tmb_shared_write_ns() <= NEAR_WRITE_NS &&
                    !tmb_cfg_is_set(TMB_CFG_COLL_BOARD_MAX);
+  t->pairs_near = handoff_ns && handoff_ns <= NEAR_NS && tmb_shared_write_ns() <= PAIR_WRITE_NS &&
+                  !tmb_cfg_is_set(TMB_CFG_COLL_BOARD_MAX) && !tmb_cfg_is_set(TMB_CFG_COLL_DIRECT);
   t->shared_pairs = !tmb_cfg_is_set(TMB_CFG_COLL_BOARD_MAX);
   t->shared_far = handoff_ns > NEAR_NS;
   t->shared_streams = tmb_shared_streams() && !tmb_cfg_is_set(TMB_CFG_COLL_BOARD_MAX);
