@@ -13,9 +13,11 @@
 #include "check/libc.h"
 #include "replay/runtime/rpl.h"
 
+#include <errno.h>
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <string.h>
 #include <threads.h> /* tidy-allow: layers because it is the C library's, not that of tests/lib */
 
@@ -135,6 +137,30 @@ GETS(pthread_spin_lock, (pthread_spinlock_t * l), (l))
 GETS(pthread_spin_trylock, (pthread_spinlock_t * l), (l))
 GETS(gexx_hsl_trylock, (gex_HSL_t * hsl), (hsl))
 GETS_VOID(gexx_hsl_lock, (gex_HSL_t * hsl), (hsl))
+
+/* Semaphores: a failure is in errno. */
+#define GETS_SEM(NAME, PARAMS, ARGS)                                      \
+ LIBC_PUBLIC int NAME PARAMS {                                            \
+  LIBC_REAL(NAME)                                                         \
+  if (!ordered(__builtin_return_address(0))) return real ARGS;            \
+  const bool waits = rpl_wait_begin();                                    \
+  int failure = rpl.mode == RPL_REPLAYS ? rpl_turn(&locks) : RPL_NO_TURN; \
+  if (failure == RPL_NO_TURN) {                                           \
+   failure = real ARGS ? errno : 0;                                       \
+   if (rpl.mode == RPL_RECORDS) has_noted(failure);                       \
+  } else {                                                                \
+   while (failure == 0 && real ARGS != 0) (void)sched_yield();            \
+   has_taken();                                                           \
+  }                                                                       \
+  rpl_wait_end(waits);                                                    \
+  if (failure) errno = failure;                                           \
+  return failure ? -1 : 0;                                                \
+ }
+GETS_SEM(sem_wait, (sem_t * s), (s))
+GETS_SEM(sem_trywait, (sem_t * s), (s))
+GETS_SEM(sem_timedwait, (sem_t * s, const struct timespec *t), (s, t))
+GETS_SEM(sem_clockwait, (sem_t * s, clockid_t clock, const struct timespec *t), (s, clock, t))
+
 #define MUTEX_OF(m)                       pthread_mutex_unlock, pthread_mutex_lock, m
 #define MTX_OF(m)                         mtx_unlock, mtx_lock, m
 #define WAITS_OF(NAME, PARAMS, ARGS, ...) WAITS(NAME, PARAMS, ARGS, __VA_ARGS__)

@@ -6,7 +6,9 @@
  */
 #include "bugs.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <threads.h>
 
@@ -89,6 +91,29 @@ CASE(c11_threads) {
   while (count < 8) (void)cnd_wait(&filled, &mtx);
   (void)mtx_unlock(&mtx);
   for (int i = 0; i < 2; i++) (void)thrd_join(thread[i], NULL);
+  verdict(order[7] == '1', order);
+}
+
+/* A semaphore that lets one thread in: the second one must be the last. */
+static sem_t free_;
+static void *writes_alone(void *name) {
+  for (int i = 0; i < 4; i++) {
+    delay(60);
+    while (i == 1 && sem_trywait(&free_) != 0)
+      if (errno != EAGAIN) abort();
+    if (i != 1) (void)sem_wait(&free_);
+    order[count++] = *(const char *)name;
+    (void)sem_post(&free_);
+  }
+  return NULL;
+}
+CASE(posix_semaphore) {
+  pthread_t thread[2];
+  if (me) return;
+  (void)sem_init(&free_, 0, 1);
+  for (int i = 0; i < 2; i++)
+    if (pthread_create(&thread[i], NULL, writes_alone, i ? "2" : "1") != 0) abort();
+  for (int i = 0; i < 2; i++) (void)pthread_join(thread[i], NULL);
   verdict(order[7] == '1', order);
 }
 
