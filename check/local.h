@@ -111,6 +111,16 @@ struct chk_watch {
 
 extern struct chk_watch tombolo_check_watch;
 
+/* Atomic operations of the program, in record and replay. */
+enum { CHK_GET, CHK_SET, CHK_SWAP, CHK_add, CHK_sub, CHK_and, CHK_or, CHK_xor, CHK_nand };
+
+/* Does an operation in its recorded turn, sequentially consistent. in bytes: 1 to 8; a, b: operand;
+ * of CHK_SWAP the expected value and the new one. Returns the value before. Defined by
+ * replay/runtime, and called if it is loaded. */
+typedef uint64_t chk_replay_fn(volatile void *at, size_t bytes, int what, uint64_t a, uint64_t b,
+                               const void *pc);
+__attribute__((visibility("default"))) extern chk_replay_fn tombolo_replay_atomic;
+
 /* The first place of a line. Two calls are at least 5 bytes apart. */
 static inline uint32_t chk_line_place(const void *pc) {
   return (uint32_t)((uintptr_t)pc / 4 % CHK_LINES);

@@ -30,6 +30,27 @@ foreach(case IN ITEMS ${tmb_bug_cases} chaos chaos_ends chaos_needs deviation fl
     SKIP_RETURN_CODE 77)
 endforeach()
 
+# Threads that synchronise by atomic operations, compiled with --check.
+find_program(TMB_CHECK_GCC NAMES gcc DOC "gcc, for a test of tombolo cc --check")
+if(TMB_CHECK_GCC AND TARGET tombolo_check_client)
+  set(tmb_replay_dir "${PROJECT_SOURCE_DIR}/tests/replay")
+  set(tmb_atomics "${PROJECT_BINARY_DIR}/tests/replay/atomics")
+  add_custom_command(OUTPUT "${tmb_atomics}"
+    COMMAND $<TARGET_FILE:tombolo_tool> cc -Wall -O1 --check "--compiler=${TMB_CHECK_GCC}"
+      -DGASNET_PAR=1 "${tmb_replay_dir}/bugs_main.c" "${tmb_replay_dir}/atomics.c"
+      -o "${tmb_atomics}"
+    DEPENDS "${tmb_replay_dir}/bugs_main.c" "${tmb_replay_dir}/atomics.c" "${tmb_replay_dir}/bugs.h"
+      tombolo_tool tombolo_shared tombolo_check_client
+    COMMENT "Replayed: atomics" VERBATIM)
+  add_custom_target(replay.atomics ALL DEPENDS "${tmb_atomics}")
+  add_dependencies(replay.atomics tombolo_replay)
+  foreach(case IN ITEMS spin numbers looks handlers)
+    add_test(NAME multi.replay_atomic_${case} COMMAND python3 "${tmb_replay_dir}/bugs.py"
+      $<TARGET_FILE:tombolo_tool> "${tmb_atomics}" atomic_${case})
+    set_tests_properties(multi.replay_atomic_${case} PROPERTIES LABELS multi TIMEOUT 120)
+  endforeach()
+endif()
+
 add_test(NAME multi.replay_chaos_needs_udp COMMAND python3
   "${PROJECT_SOURCE_DIR}/tests/replay/bugs.py" $<TARGET_FILE:tombolo_tool>
   $<TARGET_FILE:replay.bugs> chaos_needs)

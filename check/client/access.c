@@ -13,6 +13,7 @@
 
 static const struct chk_watch nothing;
 const struct chk_watch *chk_watched = &nothing;
+chk_replay_fn *chk_replay;
 
 /* Named by inline.s, with offsets and numbers. */
 __attribute__((visibility("hidden"))) struct chk_near tombolo_check_near;
@@ -33,6 +34,8 @@ __attribute__((noinline)) void chk_pass(uintptr_t addr, size_t bytes, int kind, 
 
 /* Of each program and shared library its own, whichever of them has the compiler's call. */
 static void start(void) {
+  void *const replay = dlsym(RTLD_DEFAULT, "tombolo_replay_atomic");
+  memcpy(&chk_replay, &replay, sizeof replay);
   struct chk_watch *const found = dlsym(RTLD_DEFAULT, "tombolo_check_watch");
   if (!found || found->size != sizeof *found || chk_watched == found) return;
   found->files = 1;

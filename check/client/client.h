@@ -17,6 +17,9 @@
 /* Never NULL: without a checker it is one that watches nothing. */
 extern const struct chk_watch *chk_watched __attribute__((visibility("hidden")));
 
+/* NULL: there is no record or replay. */
+extern chk_replay_fn *chk_replay __attribute__((visibility("hidden")));
+
 /* Tells the checker. The last thing that a caller does, so that its fast path saves no register. */
 void chk_pass(uintptr_t addr, size_t bytes, int kind, const void *pc)
     __attribute__((visibility("hidden")));

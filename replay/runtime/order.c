@@ -527,13 +527,18 @@ static void end_before(enum rpl_call call, const void *pc) {
   rpl_deviate("called");
 }
 
+/* An atomic operation of the program, which runs no handlers. */
+static bool is_atomic(enum rpl_call call) {
+  return call == RPL_CALL_tombolo_replay_atomic;
+}
+
 static bool prepares(enum rpl_call call) {
   return call == RPL_CALL_gex_AM_PrepareRequestMedium || call == RPL_CALL_gex_AM_PrepareRequestLong;
 }
 
 /* Replay: the call at the position has begun. */
 static void has_begun(struct rpl_thread *t) {
-  if (t->repeat && is_poll(t->call))
+  if (t->repeat && (is_poll(t->call) || is_atomic(t->call)))
     rpl_stepped();
   else
     rpl_moved();
@@ -555,7 +560,8 @@ static void set_inside(struct rpl_thread *t, bool inside) {
 
 /* Handlers that have run here may end a wait of another thread, which sleeps. */
 static void tell_threads(void) {
-  if (ran && rpl_own->call != RPL_CALL_gexx_am_commit && rpl_threads_made())
+  if (ran && rpl_own->call != RPL_CALL_gexx_am_commit && !is_atomic(rpl_own->call) &&
+      rpl_threads_made())
     (void)rpl_real.gasnet_AMPoll();
 }
 
@@ -575,7 +581,7 @@ bool rpl_enter(enum rpl_call call, const void *pc) {
   t->pc = pc;
   t->left = t->locked = false;
   rpl_unlock();
-  if (rpl_chaos_on() && t == &rpl_first) chaos();
+  if (rpl_chaos_on() && t == &rpl_first && !is_atomic(call)) chaos();
   if (rpl.mode == RPL_REPLAYS) has_begun(t);
   tell_threads();
   return true;

@@ -16,6 +16,7 @@
 #ifndef TMB_RPL_H
 #define TMB_RPL_H
 
+#include "check/local.h"
 #include "replay/log.h"
 
 #include <gasnet.h>
@@ -221,6 +222,11 @@ void rpl_wait_step(uint64_t *steps, const char *what);
  * of the last read of this word. A replay waits until the word has the recorded value. in rank,
  * addr: name of the word; read, arg: reads it now. */
 uint64_t rpl_see(uint32_t rank, const void *addr, uint64_t (*read)(void *arg), void *arg);
+/* An operation of the program that may change a word of its own: a turn among those on the word if
+ * it does, else a value that is read. in change: does it, and returns the value before, out after:
+ * and behind; read: returns the value now. */
+uint64_t rpl_change(void *addr, uint64_t (*change)(void *arg, uint64_t *after), void *arg,
+                    uint64_t (*read)(void *arg));
 /* A call writes a word of a rank of the job and is complete when it returns: around it. */
 struct rpl_bucket *rpl_write_begin(uint32_t rank, const void *addr);
 void rpl_write_end(struct rpl_bucket *bucket);

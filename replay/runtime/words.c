@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Words of memory that several ranks read and change: atomic operations, short puts and gets.
+ * Words of memory that several ranks or threads read and change: atomic operations, short puts and
+ * gets.
  *
  * Owns: the last value that each thread has read of each word. Atomic operations on one word have
  * an order in the job: each takes a ticket of the word's bucket, does the operation to its end, and
@@ -16,6 +17,7 @@
 #define _GNU_SOURCE
 #include "replay/runtime/rpl.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,7 +70,10 @@ static void lock(struct rpl_bucket *b) {
   const uint64_t start = rpl_now_ns();
   uint64_t steps = 0;
   while (__atomic_exchange_n(&b->lock, 1, __ATOMIC_ACQUIRE) && rpl_now_ns() - start < LOCK_NS)
-    rpl_wait_step(&steps, "waiting for an atomic operation");
+    if (rpl_own->call == RPL_CALL_tombolo_replay_atomic)
+      (void)sched_yield(); /* it runs no handlers: the program may hold a lock */
+    else
+      rpl_wait_step(&steps, "waiting for an atomic operation");
 }
 
 static void unlock(struct rpl_bucket *b) {
@@ -321,24 +326,56 @@ static bool got_value(gex_AD_t ad, const struct gexx_ad_op *op) {
   return true;
 }
 
-static void in_turn(gex_AD_t ad, const struct gexx_ad_op *op) {
-  if (got_value(ad, op)) return;
-  struct rpl_bucket *const b = bucket_of(peer_of(ad, op), op->addr);
-  const struct rpl_event *const e = rpl.mode == RPL_REPLAYS ? rpl_due(RPL_TICKET) : NULL;
-  if (e) {
-    uint64_t steps = 0;
-    while (__atomic_load_n(&b->count, __ATOMIC_ACQUIRE) != e->arg)
-      rpl_wait_step(&steps, "waiting for an atomic operation of another rank");
-    rpl_take();
-  } else if (rpl.mode == RPL_REPLAYS && rpl_log_next()) {
-    rpl_deviate("an atomic operation more");
-  }
-  lock(b);
-  operate(ad, op);
+/* Replay: wait for the recorded turn of an operation on a word. Returns whether it has one. */
+static bool await_ticket(const struct rpl_bucket *b) {
+  const struct rpl_event *const e = rpl_due(RPL_TICKET);
+  uint64_t steps = 0;
+  if (!e) return false;
+  while (__atomic_load_n(&b->count, __ATOMIC_ACQUIRE) != e->arg)
+    rpl_wait_step(&steps, "waiting for an atomic operation of another rank or thread");
+  rpl_take();
+  return true;
+}
+
+/* An operation has changed a word. Under the lock of its bucket. */
+static void has_changed(struct rpl_bucket *b) {
   if (rpl.mode == RPL_RECORDS) rpl_note(RPL_TICKET, b->count);
   __atomic_fetch_add(&b->writes, 1, __ATOMIC_RELEASE);
   __atomic_fetch_add(&b->count, 1, __ATOMIC_RELEASE);
+}
+
+static void in_turn(gex_AD_t ad, const struct gexx_ad_op *op) {
+  if (got_value(ad, op)) return;
+  struct rpl_bucket *const b = bucket_of(peer_of(ad, op), op->addr);
+  if (rpl.mode == RPL_REPLAYS && !await_ticket(b) && rpl_log_next())
+    rpl_deviate("an atomic operation more");
+  lock(b);
+  operate(ad, op);
+  has_changed(b);
   unlock(b);
+}
+
+uint64_t rpl_change(void *addr, uint64_t (*change)(void *arg, uint64_t *after), void *arg,
+                    uint64_t (*read)(void *arg)) {
+  struct rpl_bucket *const b = bucket_of(rpl.rank, addr);
+  struct rpl_seen *const last = word_of(rpl.rank, addr);
+  const bool replays = rpl.mode == RPL_REPLAYS && rpl_log_knows();
+  if (replays && !await_ticket(b)) return rpl_see(rpl.rank, addr, read, arg);
+  uint64_t after;
+  lock(b);
+  const uint64_t value = change(arg, &after);
+  struct want w = {.value = value, .bucket = b, .writes = b->writes};
+  const bool same = last && last->known && last->value == value;
+  if (after != value || replays)
+    has_changed(b);
+  else if (rpl.mode == RPL_RECORDS && !same)
+    note_seen(&w, last);
+  unlock(b);
+  if (!last) return value;
+  last->known = true;
+  last->value = after;
+  last->writes = w.writes;
+  return value;
 }
 
 gex_Event_t gexx_ad_op_nb(gex_AD_t ad, const struct gexx_ad_op *op) {
