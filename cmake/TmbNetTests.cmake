@@ -158,6 +158,11 @@ if(TARGET tombolo_net_mpi_mpich)
   tmb_add_net_suite(mpi-colls net ${tmb_mpi} --set TOMBOLO_MPI=mpich
     --set TOMBOLO_MPI_THREAD=MULTIPLE --hosts 7 --ranks 7 --placement cyclic
     --select "^computing_coll$" --time-factor 3)
+  # ... all Longs of 8 bytes and more from memory to memory, with little of everything
+  tmb_add_net_suite(mpi-longs net ${tmb_mpi} --set TOMBOLO_MPI=mpich --hosts 3 --ranks 4
+    --placement cyclic --select "^am_(long|flood|forms|args|limits|token)$" --time-factor 3
+    --set TOMBOLO_TEST_MPI_DIRECT=1 --set TOMBOLO_TEST_MPI_CREDITS=1
+    --set TOMBOLO_TEST_MPI_RECEIVES=2 --set TOMBOLO_TEST_MPI_SENDS=4)
   tmb_add_net_suite(mpi-run net ${tmb_mpi} --set TOMBOLO_MPI=mpich --hosts 2 --ranks 4
     --placement cyclic --part 7/40 --time-factor 3 --set TOMBOLO_TEST_MPI_DIRECT=1)
 endif()

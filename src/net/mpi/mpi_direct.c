@@ -19,9 +19,12 @@
 
 #include <stdlib.h>
 
-/* PIECE_BYTES is fixed by MPI; LOOKS_AT_ONE was chosen, not measured. */
+/* PIECE_BYTES is fixed by MPI; LOOKS_AT_ONE was chosen, not measured. LONG_TIMES: from 64 KiB on,
+ * by the default of TOMBOLO_TEST_MPI_DIRECT, the copies of a Long take longer than the wait until
+ * its source has been read. */
 #define PIECE_BYTES  ((size_t)1 << 28) /* MPI counts in int */
 #define LOOKS_AT_ONE 16                /* transfers that one poll asks MPI about */
+#define LONG_TIMES   8                 /* a Long of so many times net->direct_bytes is one */
 
 /* Tags of data; 0 is that of messages. */
 static int tag_of(uint32_t slot, bool put) {
@@ -98,7 +101,7 @@ bool nmpi_direct_answer(struct tmb_net *net) {
   while (net->direct.answers) {
     struct nmpi_transfer *const t = net->direct.answers;
     struct nmpi_head head = {.kind = NMPI_MOVED, .is_reply = 1, .route = (uint16_t)t->slot};
-    if (nmpi_send_control(net, t->peer, &head, NULL)) break;
+    if (nmpi_send_control(net, t->peer, &head, NULL, NULL)) break;
     net->direct.count--;
     free(TMB_LIST_POP(&net->direct.answers));
     any = true;
@@ -113,13 +116,13 @@ TMB_NO_LOCK_CHECK static void finish_own(struct tmb_net *net, struct nmpi_transf
   const bool local = t->moved && !t->source_reported && rma.report_local;
   const bool whole = t->moved && (t->receives || t->come);
   t->source_reported = true;
-  if (whole) {
+  if (whole && !t->held) {
     t->busy = false;
     net->direct.count--;
   }
   tmb_lock_release(&net->lock);
   if (local) up->op_done(rma.op, rma.local_category, rma.peer);
-  if (whole) up->op_done(rma.op, rma.category, rma.peer);
+  if (whole && rma.op) up->op_done(rma.op, rma.category, rma.peer);
   tmb_lock_acquire(&net->lock);
 }
 
@@ -128,6 +131,7 @@ TMB_NO_LOCK_CHECK static void finish_others(struct tmb_net *net, struct nmpi_tra
   tmb_lock_release(&net->lock);
   if (t->signals) net->env.up->signal(t->signal.addr, t->signal.op, t->signal.value);
   tmb_lock_acquire(&net->lock);
+  if (t->message) nmpi_inbox_keep(&net->in, t->message, nmpi_queue_of(net, t->message));
   if (t->receives) {
     TMB_LIST_PUSH(&net->direct.answers, t);
     (void)nmpi_direct_answer(net);
@@ -173,20 +177,25 @@ TMB_NO_LOCK_CHECK static void *memory_of(struct tmb_net *net, uint32_t peer, uin
                      peer, (unsigned long long)nbytes, (unsigned long long)addr);
 }
 
-void nmpi_direct_asked(struct tmb_net *net, uint32_t peer, bool put, const struct nmpi_ask *ask) {
+void nmpi_direct_asked(struct tmb_net *net, const struct nmpi_buffer *b) {
+  const struct nmpi_head *const head = nmpi_head_of(b);
+  const struct nmpi_ask *const ask =
+      (const struct nmpi_ask *)(const void *)(b->data + nmpi_payload_at(head->nargs));
+  const uint32_t peer = b->peer;
   if (ask->slot >= NMPI_TRANSFERS || !ask->nbytes || ask->signal_op > TMB_SIGNAL_ADD ||
       (ask->signal_addr & 7)) {
     tmb_count_rlx(&net->env.stats->refused, 1);
     return;
   }
   struct nmpi_transfer *const t = calloc(1, sizeof *t);
-  if (!t) nmpi_no_memory(net, "a transfer");
+  if (t && head->kind == NMPI_LONG) t->message = nmpi_buffer_copy(b);
+  if (!t || (head->kind == NMPI_LONG && !t->message)) nmpi_no_memory(net, "a transfer");
   t->at = memory_of(net, peer, ask->addr, ask->nbytes);
   t->left = ask->nbytes;
   t->peer = peer;
   t->slot = ask->slot;
-  t->tag = tag_of(ask->slot, put);
-  t->receives = put;
+  t->receives = head->kind != NMPI_GET;
+  t->tag = tag_of(ask->slot, t->receives);
   t->signals = ask->signal_addr != 0;
   if (t->signals)
     t->signal = (struct tmb_signal){memory_of(net, peer, ask->signal_addr, sizeof(uint64_t)),
@@ -206,31 +215,33 @@ static struct nmpi_transfer *free_slot(struct tmb_net *net) {
   return NULL;
 }
 
-/* Ask the peer, then hand this side to MPI. Returns 0 or TMB_AGAIN, with nothing done. */
-static int start(struct tmb_net *net, const struct tmb_rma *rma, bool put,
-                 const struct tmb_signal *signal) {
+/* Ask the peer, then hand this side to MPI. in head: of the message that asks; args: its own.
+ * Returns NULL, with nothing done, if there is no room. */
+static struct nmpi_transfer *start(struct tmb_net *net, const struct tmb_rma *rma,
+                                   struct nmpi_head *head, const void *args,
+                                   const struct tmb_signal *signal) {
   struct nmpi_transfer *const t = free_slot(net);
-  if (!t) return TMB_AGAIN;
+  if (!t) return NULL;
   const struct nmpi_ask ask = {.addr = (uintptr_t)rma->remote,
                                .nbytes = rma->nbytes,
                                .signal_addr = signal ? (uintptr_t)signal->addr : 0,
                                .signal_value = signal ? signal->value : 0,
                                .signal_op = signal ? signal->op : 0,
                                .slot = t->slot};
-  struct nmpi_head head = {.kind = put ? NMPI_PUT : NMPI_GET, .nbytes = sizeof ask};
-  if (nmpi_send_control(net, rma->peer, &head, &ask)) {
+  head->nbytes = sizeof ask;
+  if (nmpi_send_control(net, rma->peer, head, args, &ask)) {
     t->busy = false;
-    return TMB_AGAIN;
+    return NULL;
   }
   t->rma = *rma;
   t->at = rma->local;
   t->left = rma->nbytes;
   t->peer = rma->peer;
-  t->tag = tag_of(t->slot, put);
-  t->receives = !put;
+  t->receives = head->kind == NMPI_GET;
+  t->tag = tag_of(t->slot, !t->receives);
   net->direct.count++;
   begin(net, t);
-  return 0;
+  return t;
 }
 
 static int transfer(struct tmb_net *net, const struct tmb_rma *rma, bool put,
@@ -239,8 +250,9 @@ static int transfer(struct tmb_net *net, const struct tmb_rma *rma, bool put,
   if (rma->nbytes < net->direct_bytes || !rma->op || rma->immediate) return TMB_E_UNSUPPORTED;
   tmb_lock_acquire(&net->lock);
   const struct nmpi_peer *p = nmpi_peer_of(net, rma->peer);
+  struct nmpi_head head = {.kind = put ? NMPI_PUT : NMPI_GET};
   const bool over = p->lost || net->ended; /* messages report the rest */
-  const int rc = over ? TMB_E_UNSUPPORTED : start(net, rma, put, signal);
+  const int rc = over ? TMB_E_UNSUPPORTED : start(net, rma, &head, NULL, signal) ? 0 : TMB_AGAIN;
   tmb_lock_release(&net->lock);
   return rc;
 }
@@ -263,11 +275,77 @@ int nmpi_get_signal(struct tmb_net *net, const struct tmb_rma *rma,
   return transfer(net, rma, false, signal);
 }
 
+/* ---- Longs
+ *
+ * The payload of a Long is a transfer, too. The message that asks for it has the arguments, and
+ * waits at the peer until all has come. */
+
+static int long_begin(struct tmb_net *net, struct tmb_am_out *out) {
+  struct nmpi_peer *const p = nmpi_peer_of(net, out->peer);
+  struct nmpi_head head = {TMB_AM_HEAD(out), .kind = NMPI_LONG};
+  const struct tmb_rma rma = {.peer = out->peer,
+                              .remote = out->dest,
+                              .local = (void *)(uintptr_t)out->src,
+                              .nbytes = out->nbytes};
+  const uint32_t units = nmpi_units(&head);
+  if (p->lost || net->ended) return TMB_E_UNSUPPORTED;
+  out->lacks = TMB_LACKS_CREDIT;
+  const bool by_thread = tmb_net_out_by_thread(net->env.thread_handlers, out);
+  if (units && !tmb_net_credit(p->flying, units, net->credit, by_thread)) return TMB_AGAIN;
+  out->lacks = TMB_LACKS_BUFFER;
+  struct nmpi_transfer *const t = start(net, &rma, &head, out->args, NULL);
+  if (!t) return TMB_AGAIN;
+  t->held = true;
+  p->flying += units;
+  *out->resume = (struct tmb_resume){.at = 1, .id = t->slot, .started = true};
+  out->lacks = TMB_LACKS_WINDOW;
+  return TMB_AGAIN;
+}
+
+/* Goes on with a Long. Returns TMB_AGAIN until the source has been read. */
+static int long_rest(struct tmb_net *net, uint32_t slot) {
+  struct nmpi_transfer *const t = &net->direct.own[slot];
+  if (!t->moved) return TMB_AGAIN;
+  t->held = false;
+  if (t->come && !t->listed) {
+    t->busy = false;
+    net->direct.count--;
+  }
+  return 0;
+}
+
+int nmpi_am_long(struct tmb_net *net, struct tmb_am_out *out) {
+  if (!out->resume->started && (out->nbytes / LONG_TIMES < net->direct_bytes || out->immediate))
+    return TMB_E_UNSUPPORTED;
+  tmb_lock_acquire(&net->lock);
+  const int rc = out->resume->started ? long_rest(net, out->resume->id) : long_begin(net, out);
+  if (rc == 0) {
+    tmb_count_rlx(&net->env.stats->sent, 1);
+    tmb_count_rlx(&net->env.stats->packets_out, 1);
+    tmb_count_rlx(&net->env.stats->bytes_out, out->nbytes);
+  }
+  tmb_lock_release(&net->lock);
+  return rc;
+}
+
 /* ---- the end */
 
 static void withdraw(struct nmpi_transfer *t) {
   if (t->receives) (void)MPI_Cancel(&t->request);
   (void)MPI_Request_free(&t->request);
+}
+
+/* Transfers of this rank that MPI is through with: nobody will say that they have come. */
+static void forget_own(struct tmb_net *net, uint32_t peer) {
+  for (uint32_t i = 0; i < NMPI_TRANSFERS; i++) {
+    struct nmpi_transfer *const t = &net->direct.own[i];
+    if (!t->busy || !t->moved || t->come || t->listed || (t->peer != peer && peer != UINT32_MAX))
+      continue;
+    t->come = true;
+    if (t->held) continue;
+    t->busy = false;
+    net->direct.count--;
+  }
 }
 
 void nmpi_direct_lost(struct tmb_net *net, uint32_t peer) {
@@ -278,10 +356,17 @@ void nmpi_direct_lost(struct tmb_net *net, uint32_t peer) {
       continue;
     }
     withdraw(TMB_LIST_POP(at));
+    if (t->own && t->held) { /* its sender asks once more */
+      t->moved = t->come = true;
+      continue;
+    }
     net->direct.count--;
-    if (t->own)
+    if (t->own) {
       t->busy = false;
-    else
+    } else {
+      if (t->message) nmpi_buffer_put(t->message);
       free(t);
+    }
   }
+  forget_own(net, peer);
 }

@@ -55,6 +55,7 @@ enum nmpi_kind {
   NMPI_PUT,    /* struct nmpi_ask: the data come by a tag of their own */
   NMPI_GET,    /* struct nmpi_ask: the data are to be sent by a tag of their own */
   NMPI_MOVED,  /* the put of slot `route` has come */
+  NMPI_LONG,   /* struct nmpi_ask: as NMPI_PUT; the message is to be delivered once all has come */
   NMPI_KINDS
 };
 
@@ -75,11 +76,13 @@ struct nmpi_transfer {
   uint32_t peer, slot;
   int tag;
   bool own, busy, receives;
-  bool moved, come;         /* MPI is through here; own put: and at the peer */
-  bool source_reported;     /* own: that the source has been read */
-  bool listed, signals;     /* in net->direct.finished; `signal` is to be changed */
-  struct tmb_rma rma;       /* own */
-  struct tmb_signal signal; /* another's */
+  bool moved, come;            /* MPI is through here; own put: and at the peer */
+  bool source_reported;        /* own: that the source has been read */
+  bool held;                   /* own: a Long, whose sender asks whether the source has been read */
+  bool listed, signals;        /* in net->direct.finished; `signal` is to be changed */
+  struct tmb_rma rma;          /* own */
+  struct tmb_signal signal;    /* another's, as the next */
+  struct nmpi_buffer *message; /* NMPI_LONG, to be delivered at the end; NULL: none */
 };
 
 /* A message that is being sent or received. */
@@ -220,8 +223,9 @@ bool nmpi_send_rest(struct tmb_net *net);
 /* Free the buffers that MPI has sent. Returns whether there were any. */
 bool nmpi_reap(struct tmb_net *net);
 
-/* Send a message of this conduit. in payload: [head->nbytes]. Returns 0 or TMB_AGAIN. */
-int nmpi_send_control(struct tmb_net *net, uint32_t to, struct nmpi_head *head,
+/* Send a message of this conduit. in args: [head->nargs]; payload: [head->nbytes]. Returns 0 or
+ * TMB_AGAIN. */
+int nmpi_send_control(struct tmb_net *net, uint32_t to, struct nmpi_head *head, const void *args,
                       const void *payload);
 int nmpi_am_send(struct tmb_net *net, struct tmb_am_out *out);
 
@@ -233,7 +237,8 @@ bool nmpi_direct_look(struct tmb_net *net);
 bool nmpi_direct_answer(struct tmb_net *net);
 /* Report to core the transfers that have ended; releases the lock meanwhile. */
 void nmpi_direct_finish(struct tmb_net *net);
-void nmpi_direct_asked(struct tmb_net *net, uint32_t peer, bool put, const struct nmpi_ask *ask);
+/* A message that asks for a transfer has come. */
+void nmpi_direct_asked(struct tmb_net *net, const struct nmpi_buffer *b);
 void nmpi_direct_moved(struct tmb_net *net, uint32_t peer, uint32_t slot);
 /* Forget the transfers with a rank; UINT32_MAX: all. */
 void nmpi_direct_lost(struct tmb_net *net, uint32_t peer);
@@ -244,6 +249,7 @@ int nmpi_put_signal(struct tmb_net *net, const struct tmb_rma *rma,
                     const struct tmb_signal *signal);
 int nmpi_get_signal(struct tmb_net *net, const struct tmb_rma *rma,
                     const struct tmb_signal *signal);
+int nmpi_am_long(struct tmb_net *net, struct tmb_am_out *out);
 
 /* ---- mpi_inbox.c; under the lock, but for make and free */
 
@@ -263,6 +269,7 @@ void nmpi_inbox_post(struct tmb_net *net, bool idle);
 /* Keep a message in one of the queues until it may be served; and the oldest of a queue, or NULL.
  */
 void nmpi_inbox_hold(struct tmb_net *net, struct nmpi_buffer *b, int queue);
+void nmpi_inbox_keep(struct nmpi_inbox *in, struct nmpi_buffer *copy, int queue); /* of a copy */
 struct nmpi_buffer *nmpi_inbox_unhold(struct nmpi_inbox *in, int queue);
 /* Whether a message of `peer` has come and has not been delivered. */
 bool nmpi_inbox_has(const struct nmpi_inbox *in, uint32_t peer);
@@ -304,6 +311,14 @@ static inline size_t nmpi_payload_at(uint32_t nargs) {
 
 static inline struct nmpi_head *nmpi_head_of(const struct nmpi_buffer *b) {
   return (struct nmpi_head *)(void *)b->data;
+}
+
+/* Where a message waits until it is served: requests and replies, and both for the progress thread,
+ * which may deal with them while the client computes. */
+static inline int nmpi_queue_of(const struct tmb_net *net, const struct nmpi_buffer *b) {
+  const struct nmpi_head *h = nmpi_head_of(b);
+  const struct tmb_am_in in = {.category = h->kind, .handler = h->handler};
+  return h->is_reply + 2 * tmb_net_by_thread(net->env.thread_now, &in);
 }
 
 #endif

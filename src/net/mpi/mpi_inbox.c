@@ -72,6 +72,10 @@ void nmpi_inbox_hold(struct tmb_net *net, struct nmpi_buffer *b, int queue) {
   nmpi_queue_add(&in->held[queue], b);
 }
 
+void nmpi_inbox_keep(struct nmpi_inbox *in, struct nmpi_buffer *copy, int queue) {
+  nmpi_queue_add(&in->held[queue], copy);
+}
+
 struct nmpi_buffer *nmpi_inbox_unhold(struct nmpi_inbox *in, int queue) {
   if (!in->held[queue].first) return NULL;
   struct nmpi_buffer *const b = nmpi_queue_take(&in->held[queue]);

@@ -28,6 +28,7 @@
 /* Whether the payload is as long as the kind of a message says. */
 static bool fits_kind(const struct nmpi_head *h) {
   if (h->kind == NMPI_MEDIUM) return true;
+  if (h->kind == NMPI_LONG) return h->nbytes == sizeof(struct nmpi_ask);
   if (h->kind != NMPI_PUT && h->kind != NMPI_GET) return h->nbytes == 0;
   return h->nargs == 0 && h->nbytes == sizeof(struct nmpi_ask);
 }
@@ -35,13 +36,10 @@ static bool fits_kind(const struct nmpi_head *h) {
 /* Message of this conduit to itself. */
 static void obey(struct tmb_net *net, const struct nmpi_buffer *b) {
   const struct nmpi_head *h = nmpi_head_of(b);
-  if (h->kind == NMPI_MOVED) {
+  if (h->kind == NMPI_MOVED)
     nmpi_direct_moved(net, b->peer, h->route);
-  } else if (h->kind == NMPI_PUT || h->kind == NMPI_GET) {
-    struct nmpi_ask ask;
-    memcpy(&ask, b->data + nmpi_payload_at(0), sizeof ask);
-    nmpi_direct_asked(net, b->peer, h->kind == NMPI_PUT, &ask);
-  }
+  else if (h->kind != NMPI_CREDIT)
+    nmpi_direct_asked(net, b);
 }
 
 /* Whether a message is one of a rank of another host. */
@@ -77,18 +75,6 @@ static bool arrived(struct tmb_net *net, struct nmpi_buffer *b) {
   return false;
 }
 
-/* Whether the progress thread may deal with a message while the client computes. */
-static bool is_by_thread(const struct tmb_net *net, const struct nmpi_head *h) {
-  const struct tmb_am_in in = {.category = h->kind, .handler = h->handler};
-  return tmb_net_by_thread(net->env.thread_now, &in);
-}
-
-/* Where a message waits until it is served: requests and replies, and both for the thread. */
-static int queue_of(const struct tmb_net *net, const struct nmpi_buffer *b) {
-  const struct nmpi_head *h = nmpi_head_of(b);
-  return h->is_reply + 2 * is_by_thread(net, h);
-}
-
 /* The next message that may be served, or NULL. in serve: TMB_SERVE_* or TMB_SERVE_THREAD; out
  * dealt: of messages. */
 static struct nmpi_buffer *next_message(struct tmb_net *net, int serve, uint32_t *dealt) {
@@ -100,7 +86,7 @@ static struct nmpi_buffer *next_message(struct tmb_net *net, int serve, uint32_t
     if (!b) return NULL;
     ++*dealt;
     if (!arrived(net, b)) continue;
-    const int queue = queue_of(net, b);
+    const int queue = nmpi_queue_of(net, b);
     if (tmb_net_serves(serve, queue)) return b;
     nmpi_inbox_hold(net, b, queue);
   }
@@ -110,13 +96,19 @@ static struct nmpi_buffer *next_message(struct tmb_net *net, int serve, uint32_t
 /* Give a message to core, by one of its upcalls; without the lock. */
 static void hand_up(const struct nmpi_buffer *b, void (*am)(const struct tmb_am_in *in)) {
   const struct nmpi_head *h = nmpi_head_of(b);
-  const struct tmb_am_in in = {
-      TMB_AM_HEAD(h),
-      .src = b->peer,
-      .category = h->kind,
-      .args = (const int32_t *)(const void *)(h + 1),
-      .payload = h->kind == NMPI_SHORT ? NULL : b->data + nmpi_payload_at(h->nargs),
-      .nbytes = h->nbytes};
+  struct tmb_am_in in = {TMB_AM_HEAD(h),
+                         .src = b->peer,
+                         .category = h->kind,
+                         .args = (const int32_t *)(const void *)(h + 1),
+                         .payload =
+                             h->kind == NMPI_SHORT ? NULL : b->data + nmpi_payload_at(h->nargs),
+                         .nbytes = h->nbytes};
+  if (TMB_UNLIKELY(h->kind == NMPI_LONG)) { /* the payload has come before */
+    const struct nmpi_ask *const ask = in.payload;
+    in.category = TMB_AM_LONG;
+    in.payload = (void *)(uintptr_t)ask->addr;
+    in.nbytes = ask->nbytes;
+  }
   am(&in);
 }
 

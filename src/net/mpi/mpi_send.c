@@ -110,15 +110,15 @@ static int send_message(struct tmb_net *net, uint32_t to, struct nmpi_head *head
   return 0;
 }
 
-int nmpi_send_control(struct tmb_net *net, uint32_t to, struct nmpi_head *head,
+int nmpi_send_control(struct tmb_net *net, uint32_t to, struct nmpi_head *head, const void *args,
                       const void *payload) {
-  return send_message(net, to, head, NULL, payload, head->is_reply ? 0 : 4);
+  return send_message(net, to, head, args, payload, head->is_reply ? 0 : 4);
 }
 
 /* ---- credit */
 
 uint32_t nmpi_units(const struct nmpi_head *head) {
-  if (head->kind > NMPI_MEDIUM || head->is_reply) return 0;
+  if ((head->kind > NMPI_MEDIUM && head->kind != NMPI_LONG) || head->is_reply) return 0;
   return 1 + head->nbytes / NMPI_UNIT;
 }
 
