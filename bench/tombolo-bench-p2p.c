@@ -4,7 +4,7 @@
  *
  * Owns: the p2p and floor rows. Called by: `tombolo bench p2p`. Calls: bench/lib, the public API.
  * Options: those of bench/lib/bench.h; --mode floors measures only the floors, --mode any only
- * words whose size is in a variable, as runtimes of languages have it.
+ * words and arrays whose size is in a variable, as runtimes of languages have it.
  * The 8-byte loops walk over 64 words of one page on both sides, because an address that never
  * changes would let the processor forward each store to the next load.
  */
@@ -268,17 +268,24 @@ static void measure_any(struct bench *b) {
     const char *name;
     bench_fn *fn;
     bool put;
+    size_t bytes; /* 0: a word */
   } rows[] = {
-      {"put_any", put_any, true},
-      {"get_any", get_any, false},
-      {"put_any_val", put_any_val, true},
-      {"get_any_val", get_any_val, false},
-      {"put_any_nb", put_any_nb, true},
-      {"get_any_nb", get_any_nb, false},
-      {"put_any_nbi", put_any_nbi, true},
-      {"get_any_nbi", get_any_nbi, false},
-      {"put_any_nb_val", put_any_nb_val, true},
-      {"put_any_nbi_val", put_any_nbi_val, true},
+      {"put_any", put_any, true, 0},
+      {"get_any", get_any, false, 0},
+      {"put_any_val", put_any_val, true, 0},
+      {"get_any_val", get_any_val, false, 0},
+      {"put_any_nb", put_any_nb, true, 0},
+      {"get_any_nb", get_any_nb, false, 0},
+      {"put_any_nbi", put_any_nbi, true, 0},
+      {"get_any_nbi", get_any_nbi, false, 0},
+      {"put_any_nb_val", put_any_nb_val, true, 0},
+      {"put_any_nbi_val", put_any_nbi_val, true, 0},
+      {"put_any", put_any, true, 8192},
+      {"get_any", get_any, false, 256},
+      {"put_any_nb", put_any_nb, true, 1024},
+      {"get_any_nb", get_any_nb, false, 4096},
+      {"put_any_nbi", put_any_nbi, true, 2048},
+      {"get_any_nbi", get_any_nbi, false, 512},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const struct bench_row row = {.group = "p2p",
@@ -286,7 +293,7 @@ static void measure_any(struct bench *b) {
                                   .floor_name = "memcpy+test",
                                   .figure = rows[i].fn,
                                   .floor = rows[i].put ? floor_copy_any_put : floor_copy_any_get,
-                                  .bytes = 8,
+                                  .bytes = rows[i].bytes ? rows[i].bytes : 8,
                                   .target = 1.0,
                                   .alone = true};
     bench_measure(b, &row);

@@ -171,10 +171,11 @@ def read_trip(name):
 
 
 def read_any(text):
-    """Words whose size is in a variable; their floors are memcpy."""
+    """Words and arrays whose size is in a variable; their floors are memcpy."""
     out = {}
-    for (name, _), (ours, floor) in bench_figures(text).items():
-        out[name], out[f"memcpy {name}"] = ours, floor
+    for (name, size), (ours, floor) in bench_figures(text).items():
+        figure = name if size == 8 else f"{name} {size}"
+        out[figure], out[f"memcpy {figure}"] = ours, floor
     return out
 
 

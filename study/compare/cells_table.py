@@ -71,9 +71,14 @@ def _waits():
                        (f"C of {name} {ranks}",), 1.2)
 
 
+# Sizes in bytes that a put and a get by each form has in a variable.
+ARRAYS = {"put": (("", "blocking", 8192), ("_nb", "NB", 1024), ("_nbi", "NBI", 2048)),
+          "get": (("", "blocking", 256), ("_nb", "NB", 4096), ("_nbi", "NBI", 512))}
+
+
 def _sizes():
-    """Words whose size is in a variable, in ns. Fortran, which calls no inline function, has a
-    limit of its own."""
+    """Words and arrays whose size is in a variable, in ns. Fortran, which calls no inline function,
+    has a limit of its own."""
     for name in ("put", "get"):
         forms = {"": "blocking", "_val": "of a value", "_nb": "NB", "_nbi": "NBI"}
         if name == "put":
@@ -85,6 +90,10 @@ def _sizes():
                                        ("upc", f"{name}_n", f"upc_mem{name} of n")):
             yield Cell("sizes", f"{text}, beside C", f"{language} {figure}",
                        (f"C of {language} {figure}",), 1.1, "ns")
+        for form, of, size in ARRAYS[name]:
+            figure = f"{name}_any{form} {size}"
+            yield Cell("sizes", f"{name} of {size} B {of}, size in a variable, beside memcpy",
+                       figure, (f"memcpy {figure}",), 1.1, "ns")
         yield Cell("sizes", f"{name} of a scalar, Fortran", f"fortran {name}_scalar", (), 25, "ns")
         yield Cell("sizes", f"{name} of an element, Python, beside an empty call",
                    f"python {name}", ("python call",), 2.5, "ns")
