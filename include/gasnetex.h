@@ -760,7 +760,8 @@ GEXX_API GEXX_WARN_UNUSED gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags)
  * gasnet_barrier calls.
  * Errors: GASNET_ERR_BARRIER_MISMATCH when the names differ; GASNET_ERR_NOT_READY of
  * gasnet_barrier_try. GEXX_ERR_LOST when a member is lost.
- * Cost: one step in shared memory; about log2(hosts) messages between hosts.
+ * Cost: one step in shared memory; about log2(hosts) messages between hosts. Where each rank has a
+ * processor, gex_Coll_BarrierNB looks for the others for about as long as a store takes to them.
  * See: gex_Event_Wait, gex_Coll_BroadcastNB
  * Names: GASNET_BARRIERFLAG_ANONYMOUS: the barrier has no name;
  * GASNET_BARRIERFLAG_MISMATCH: the barrier ends with GASNET_ERR_BARRIER_MISMATCH;

@@ -77,9 +77,11 @@ void tmb_op_free(struct tmb_op *op) {
 }
 
 bool tmb_op_done(const struct tmb_op *op, uint32_t mask) {
+  uint32_t open = 0;
+#pragma GCC unroll 8
   for (uint32_t c = 0; c < TMB_CAT_COUNT; c++)
-    if ((mask >> c & 1) && tmb_load_acq(&op->pending[c])) return false;
-  return true;
+    open |= tmb_load_acq(&op->pending[c]) & -(mask >> c & 1);
+  return !open;
 }
 
 void tmb_op_stats(uint64_t *live, uint64_t *slots) {

@@ -39,6 +39,9 @@
 /* Arguments of its message: uid(0,1), target's rank(2), round(3), number(4,5). */
 enum { EX_ARGS = 6 };
 
+/* One of so many barriers polls: those that end in their call have no wait that would. Chosen. */
+#define POLL_EVERY 64u
+
 static void on_barrier(const struct tmb_am_in *in) {
   struct tmb_team *team = tmb_team_find(tmb_kit_unpack64(in->args), (uint32_t)in->args[2], in);
   if (!team) return;
@@ -137,12 +140,12 @@ static uint64_t ex_arrived(const struct tmb_team *team) {
   return tmb_load_acq(&team->barrier.arrived[round]);
 }
 
-TMB_HOT static void ex_complete(struct tmb_team *team) {
+TMB_REQUIRES(tmb_job.barriers.lock) TMB_HOT static void ex_complete(struct tmb_team *team) {
   struct tmb_team_barrier *b = &team->barrier;
   struct tmb_op *op = b->plain ? NULL : b->first;
   b->done++;
   b->round = 0;
-  if (!b->plain) tmb_fetch_sub_rel(&tmb_job.work[TMB_WORK_BARRIERS], 1);
+  if (!b->plain) tmb_barrier_work(-1);
   b->plain = false;
   if (ex_is_crowded(team, b->done)) {
     tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
@@ -150,12 +153,12 @@ TMB_HOT static void ex_complete(struct tmb_team *team) {
   }
   if (!op) return; /* a team that is destroyed without an event */
   (void)TMB_LIST_POP(&b->first);
-  tmb_up_op_done(op, TMB_CAT_PUT);
+  tmb_store_rel(&op->pending[TMB_CAT_PUT], 0); /* its only part */
 }
 
 /* A member is lost: complete the team's barriers in flight, marked as having met a loss. Returns
  * how many. */
-TMB_COLD static int ex_abandon(struct tmb_team *team) {
+TMB_REQUIRES(tmb_job.barriers.lock) TMB_COLD static int ex_abandon(struct tmb_team *team) {
   struct tmb_team_barrier *b = &team->barrier;
   int ended = 0;
   for (; b->done < *started(team); ended++) {
@@ -218,32 +221,78 @@ static void close_all(struct tmb_team *closed) {
   }
 }
 
-/* Begin the next barrier of a team. in op: completes with it, or NULL: the team is closed then. */
-static void ex_start(struct tmb_team *team, struct tmb_op *op) {
+/* The number of a barrier that begins. in closing: the last one of a team that is destroyed. */
+TMB_REQUIRES(tmb_job.barriers.lock) static uint64_t ex_number(struct tmb_team *team, bool closing) {
+  const uint64_t number = ++*started(team);
+  team->barrier.closing = closing;
+  if (ex_is_crowded(team, number)) tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
+  return number;
+}
+
+/* Progress goes on with a barrier that is not over. */
+TMB_REQUIRES(tmb_job.barriers.lock) static void ex_leave(struct tmb_team *team) {
+  if (team->barrier.listed || team == &tmb_job.team) return;
+  team->barrier.listed = true;
+  team->barrier.next = tmb_barriers()->busy;
+  tmb_barriers()->busy = team;
+}
+
+/* The op of a barrier, which progress completes. */
+TMB_REQUIRES(tmb_job.barriers.lock)
+static struct tmb_op *ex_op(struct tmb_team *team, uint64_t number) {
+  struct tmb_op *const op = tmb_op_new(TMB_OP_SINGLE, 0);
+  tmb_store_rlx(&op->pending[TMB_CAT_PUT], 1);
+  tmb_op_name_call(op, TMB_WHAT_BARRIER, team, number);
+  TMB_QUEUE_ADD(&team->barrier.first, &team->barrier.last, op);
+  tmb_barrier_work(1);
+  return op;
+}
+
+/* Look for the others, for about a hand-off, where they may be about to come: each rank has a
+ * processor, and stores its arrival. With pauses: the other rank may share the core. */
+TMB_REQUIRES(tmb_job.barriers.lock)
+TMB_HOT static void ex_look(struct tmb_team *team, uint64_t number) {
+  if (tmb_job.wait.crowded || tmb_job.net) return;
+  for (uint32_t looks = 4 * tmb_job.wait.hold_pauses[1]; looks && team->barrier.done < number;
+       looks--)
+    if (ex_arrived(team) >= number)
+      (void)ex_advance(team);
+    else
+      tmb_cpu_pause();
+}
+
+/* Begin the next barrier of a team. The others wait for this member, so it arrives before it makes
+ * an op. Returns the op; NULL, unless needs_op: the barrier is over. */
+static struct tmb_op *ex_start(struct tmb_team *team, bool needs_op) {
   struct tmb_team_barrier *b = &team->barrier;
+  tmb_lock_acquire(&tmb_job.barriers.lock);
+  const bool plain = !needs_op && !tmb_team_lost(team) && b->done == *started(team);
+  const uint64_t number = ex_number(team, false);
+  if (plain) b->plain = true;
+  if (plain) (void)ex_advance(team);
+  if (plain) ex_look(team, number);
+  struct tmb_op *const op = b->done < number ? ex_op(team, number) : NULL;
+  if (op && plain) b->plain = false;
+  if (!plain && !b->listed) (void)ex_advance(team);
+  if (b->done < number) ex_leave(team);
+  tmb_lock_release(&tmb_job.barriers.lock);
+  return op;
+}
+
+void tmb_barrier_close(struct tmb_team *team) {
   struct tmb_team *closed = NULL;
   tmb_lock_acquire(&tmb_job.barriers.lock);
-  const uint64_t number = ++*started(team);
-  b->closing = !op;
-  if (op) tmb_op_name_call(op, TMB_WHAT_BARRIER, team, number);
-  if (op) TMB_QUEUE_ADD(&b->first, &b->last, op);
-  tmb_fetch_add_acq_rel(&tmb_job.work[TMB_WORK_BARRIERS], 1);
-  if (ex_is_crowded(team, number)) tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
-  if (!b->listed) (void)ex_advance(team);
-  if (b->done < number && !b->listed && team != &tmb_job.team) {
-    b->listed = true;
-    b->next = tmb_barriers()->busy;
-    tmb_barriers()->busy = team;
-  } else if (b->done == number && b->closing && !b->listed) {
-    b->next = NULL;
+  const uint64_t number = ex_number(team, true);
+  tmb_barrier_work(1);
+  if (!team->barrier.listed) (void)ex_advance(team);
+  if (team->barrier.done < number) {
+    ex_leave(team);
+  } else if (!team->barrier.listed) {
+    team->barrier.next = NULL;
     closed = team;
   }
   tmb_lock_release(&tmb_job.barriers.lock);
   close_all(closed);
-}
-
-void tmb_barrier_close(struct tmb_team *team) {
-  ex_start(team, NULL);
 }
 
 static void record_call(struct tmb_record *record, uint64_t begun, const struct tmb_team *team,
@@ -265,16 +314,16 @@ static inline gex_Event_t start_barrier(gex_TM_t tm, gex_Flags_t flags, struct t
     tmb_check_flags("gex_Coll_BarrierNB", flags, 0);
   }
   TMB_CHECK_NO_HANDLER("gex_Coll_BarrierNB");
-  struct tmb_op *op = tmb_op_new(TMB_OP_SINGLE, 0);
+  struct tmb_team *const team = tmb_team_of(tm);
   const uint64_t begun = tmb_record_clock();
-  tmb_up_op_more(op, TMB_CAT_PUT);
-  ex_start(tmb_team_of(tm), op);
-  record_call(record, begun, tmb_team_of(tm), op);
-  if (!tmb_job.live_events && tmb_op_done(op, GEX_EC_ALL) && !op->lost_mask) {
-    tmb_op_free(op);
-    return GEX_EVENT_INVALID;
-  }
-  return tmb_op_event(op);
+  if (TMB_UNLIKELY(team->calls->barriers % POLL_EVERY == POLL_EVERY - 1)) tmb_poll();
+  struct tmb_op *const op = ex_start(team, tmb_job.live_events || begun);
+  record_call(record, begun, team, op);
+  if (op && (tmb_job.live_events || !tmb_op_done(op, GEX_EC_ALL) || op->lost_mask))
+    return tmb_op_event(op);
+  if (op) tmb_op_free(op);
+  if (!op && TMB_UNLIKELY(tmb_team_lost(team))) (void)tmb_lost_record(tmb_team_lost(team) - 1);
+  return GEX_EVENT_INVALID;
 }
 
 gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
@@ -308,9 +357,8 @@ TMB_HOT static bool begin_plain(struct tmb_team *team, struct release *r) {
   tmb_lock_acquire(&tmb_job.barriers.lock);
   const bool alone = team->barrier.done == *started(team);
   if (alone) {
-    r->number = ++*started(team);
+    r->number = ex_number(team, false);
     team->barrier.plain = true;
-    tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
     (void)ex_advance(team);
   }
   tmb_lock_release(&tmb_job.barriers.lock);

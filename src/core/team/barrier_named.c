@@ -136,7 +136,7 @@ int tmb_barrier_named_advance(void) {
   if (tmb_job.team.barrier.form == TMB_BARRIER_LEADER && !tmb_barriers()->named.lost)
     named_release();
   tmb_barriers()->named.complete = true;
-  tmb_fetch_sub_rel(&tmb_job.work[TMB_WORK_BARRIERS], 1);
+  tmb_barrier_work(-1);
   if (tmb_barrier_is_crowded(&tmb_job.team)) {
     tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
     tmb_store_rlx(&tmb_job.last_here, false);
@@ -191,7 +191,7 @@ static void notify(const char *call, int id, int flags) {
                                : flags & GASNET_BARRIERFLAG_ANONYMOUS
                                    ? vote_of(STATE_ANONYMOUS, 0)
                                    : vote_of(STATE_NAMED, (uint32_t)id);
-  tmb_fetch_add_acq_rel(&tmb_job.work[TMB_WORK_BARRIERS], 1);
+  tmb_barrier_work(1);
   if (tmb_barrier_is_crowded(&tmb_job.team)) tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
   if (tmb_barrier_has_root(&tmb_job.team)) named_arrive();
   (void)tmb_barrier_named_advance();

@@ -28,6 +28,12 @@ TMB_REQUIRES(tmb_job.barriers.lock) static inline struct tmb_barriers *tmb_barri
   return &tmb_job.barriers;
 }
 
+/* Count barriers in flight, for which progress looks; only changed under the lock. */
+TMB_REQUIRES(tmb_job.barriers.lock) static inline void tmb_barrier_work(int by) {
+  uint32_t *const work = &tmb_job.work[TMB_WORK_BARRIERS];
+  tmb_store_rel(work, tmb_load_rlx(work) + (uint32_t)by);
+}
+
 /* Whether members count their arrivals in one word, and one word releases each. */
 static inline bool tmb_barrier_has_root(const struct tmb_team *team) {
   return team->barrier.form != TMB_BARRIER_ROUNDS;

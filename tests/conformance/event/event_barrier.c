@@ -4,11 +4,11 @@
 /*
  * API 06.2: team barriers: not complete before every member has called, many outstanding and synced
  * in any order, with messages and puts in between, ordering of what came before, and the
- * split-phase barrier beside it.
+ * split-phase barrier beside it. A loop of barriers that end in their call takes in messages.
  */
 #include "job.h"
 
-enum { MANY = 500 };
+enum { MANY = 500, BARRIERS_MOST = 20000000 };
 
 static gex_AM_Index_t go_index;
 static volatile int go;
@@ -103,6 +103,18 @@ static void orders_puts(void) {
   }
 }
 
+/* Barriers of a team of one are over at once. */
+static void takes_in_messages(void) {
+  gex_TM_t own;
+  gex_TM_Split(&own, job.tm, (int)job.rank, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+  const gex_Rank_t right = (job.rank + 1) % job.size;
+  CHECK_EQ(gex_AM_RequestShort0(job.tm, right, go_index, 0), 0);
+  for (int i = 0; i < BARRIERS_MOST && !go; i++) gex_Event_Wait(gex_Coll_BarrierNB(own, 0));
+  CHECK_EQ(go, 1);
+  go = 0;
+  gex_TM_Destroy(own, NULL, 0);
+}
+
 int main(int argc, char **argv) {
   gex_AM_Entry_t entry = {0,   (gex_AM_Fn_t)on_go, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL,
                           "go"};
@@ -114,5 +126,6 @@ int main(int argc, char **argv) {
   job_barrier();
   orders_memory();
   orders_puts();
+  takes_in_messages();
   return job_finish();
 }
