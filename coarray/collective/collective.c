@@ -101,16 +101,17 @@ struct row {
   gex_Coll_ReduceFn_t fn[3]; /* by enum caf_fold */
 };
 
+/* Those that the layer names come first: they are found soonest. */
 static const struct row rows[] = {
+    {CAF_INTEGER, 4, GEX_DT_I32, {0}},
+    {CAF_REAL, 8, GEX_DT_DBL, {0}},
+    {CAF_INTEGER, 8, GEX_DT_I64, {0}},
+    {CAF_REAL, 4, GEX_DT_FLT, {0}},
     {CAF_INTEGER, 1, GEX_DT_USER, {sum_i1, min_i1, max_i1}},
     {CAF_INTEGER, 2, GEX_DT_USER, {sum_i2, min_i2, max_i2}},
-    {CAF_INTEGER, 4, GEX_DT_I32, {0}},
-    {CAF_INTEGER, 8, GEX_DT_I64, {0}},
     {CAF_INTEGER, 16, GEX_DT_USER, {sum_i16, min_i16, max_i16}},
     {CAF_REAL, 2, GEX_DT_USER, {caf_sum_r2, caf_min_r2, caf_max_r2}},
     {CAF_REAL, 3, GEX_DT_USER, {caf_sum_r3, caf_min_r3, caf_max_r3}},
-    {CAF_REAL, 4, GEX_DT_FLT, {0}},
-    {CAF_REAL, 8, GEX_DT_DBL, {0}},
     {CAF_REAL, 10, GEX_DT_USER, {sum_r10, min_r10, max_r10}},
     {CAF_REAL, 16, GEX_DT_USER, {sum_r16, min_r16, max_r16}},
     {CAF_COMPLEX, 2, GEX_DT_USER, {caf_sum_c_r2, NULL, NULL}},
@@ -215,7 +216,7 @@ void caf_fold_run(const struct caf_section *s, const struct caf_elem *e, int res
     gex_OP_t op;
   } of[] = {{"CO_SUM", GEX_OP_ADD}, {"CO_MIN", GEX_OP_MIN}, {"CO_MAX", GEX_OP_MAX}};
   const struct row *row = NULL;
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0] && !row; i++)
     if (rows[i].type == e->type && rows[i].kind == e->kind) row = &rows[i];
   if (!row || (row->dt == GEX_DT_USER && !row->fn[kind])) {
     caf_fail(to, CAF_STAT_ERROR,

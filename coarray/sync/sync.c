@@ -104,8 +104,7 @@ static bool wait_here(gex_Event_t event, struct caf_team *team) {
   return done;
 }
 
-int caf_wait_event(gex_Event_t event, struct caf_team *team) {
-  caf_begin(team);
+int caf_wait_event_slow(gex_Event_t event, struct caf_team *team) {
   if (gex_Event_Test(event) != GASNET_OK && !wait_here(event, team)) return CAF_STAT_STOPPED;
   if (__builtin_expect(caf.lost_count != 0, 0) && gexx_Lost_Take(NULL) == GEXX_ERR_LOST)
     return caf_team_state(team);
@@ -213,6 +212,7 @@ int caf_barrier(struct caf_team *team) {
   caf_complete();
   caf_posts_settle();
   if (caf_meets_itself(team)) return 0;
+  caf_serve();
   if (__builtin_expect(caf_team_whole(team), 1)) {
     const int code = caf_wait_event(gex_Coll_BarrierNB(team->tm, 0), team);
     if (code == 0) publish_outcome(team, 2 * team->words->begun + 1);
@@ -223,14 +223,18 @@ int caf_barrier(struct caf_team *team) {
   return agree(team);
 }
 
+static __attribute__((cold)) void fail_sync_all(const struct caf_status *to, int code) {
+  char name[CAF_ENDED_ROOM];
+  caf_fail(to, code, "SYNC ALL: %s has %s [TMB-2046]",
+           caf_ended_images(caf.team, code, name, sizeof name), caf_end_name(code));
+}
+
 void caf_sync_all(const struct caf_status *to) {
   const bool after_allocate = caf.allocate_stat && !to->stat;
-  char name[CAF_ENDED_ROOM];
   const int code = caf_barrier(caf.team);
   caf.allocate_stat = false;
   if (code && !after_allocate)
-    caf_fail(to, code, "SYNC ALL: %s has %s [TMB-2046]",
-             caf_ended_images(caf.team, code, name, sizeof name), caf_end_name(code));
+    fail_sync_all(to, code);
   else
     caf_ok(to->stat);
 }
@@ -282,6 +286,7 @@ static void post_to(uint32_t rank) {
 static int wait_for(uint32_t rank) {
   uint64_t *post = &caf.shared->word[rank];
   const uint64_t want = ++caf.expected[rank];
+  caf_look(post, want);
   while (gexx_Signal_Test(post, GEXX_SIG_GE, want) != GASNET_OK) {
     (void)caf_answer();
     caf_show_begin(
@@ -293,7 +298,7 @@ static int wait_for(uint32_t rank) {
     if (caf.woken) __atomic_fetch_sub(post, caf.woken * CAF_LOSS, __ATOMIC_ACQ_REL);
     caf_show_end();
   }
-  return (gexx_Signal_Fetch(post) & (CAF_LOSS - 1)) >= want ? 0 : caf_state_of(rank);
+  return (caf_own_word(post) & (CAF_LOSS - 1)) >= want ? 0 : caf_state_of(rank);
 }
 
 /* Whether each of the images is one of the team, and named once; caf_fail if not. Few are compared
@@ -312,7 +317,7 @@ static bool check_images(int count, const int *images, const struct caf_status *
       for (int k = 0; k < i && !again; k++) again = images[k] == images[i];
     if (again) wrong = "twice";
   }
-  free(seen);
+  if (seen) free(seen);
   if (!wrong) return true;
   if (*wrong)
     caf_fail(to, CAF_STAT_DUP_SYNC_IMAGES,
@@ -325,14 +330,9 @@ static bool check_images(int count, const int *images, const struct caf_status *
   return false;
 }
 
-/* Ranks of the images that SYNC IMAGES names; NULL, after caf_fail, when one is wrong. */
-static uint32_t *ranks_of(int count, const int *images, const struct caf_status *to) {
-  if (images && !check_images(count, images, to)) return NULL;
-  uint32_t *const rank = malloc((size_t)count * sizeof *rank);
-  if (!rank)
-    caf_fail(to, CAF_STAT_ERROR, "SYNC IMAGES: out of memory for %d images [TMB-0001]", count);
-  for (int i = 0; rank && i < count; i++) rank[i] = caf.team->jobrank[images ? images[i] - 1 : i];
-  return rank;
+/* Rank of the i-th image that SYNC IMAGES names; NULL: all of the team. */
+static inline uint32_t rank_at(const int *images, int i) {
+  return caf.team->jobrank[images ? images[i] - 1 : i];
 }
 
 void caf_sync_images(int count, const int *images, const struct caf_status *to) {
@@ -345,22 +345,24 @@ void caf_sync_images(int count, const int *images, const struct caf_status *to) 
     images = NULL;
     count = (int)caf.team->size;
   }
-  uint32_t *rank = ranks_of(count, images, to);
-  if (!rank) return;
+  if (images && !check_images(count, images, to)) return;
   caf_complete();
   caf_posts_settle();
-  for (int i = 0; i < count; i++)
-    if (rank[i] != caf.rank && !caf.lost[rank[i]]) post_to(rank[i]);
+  caf_serve();
+  for (int i = 0; i < count; i++) {
+    const uint32_t rank = rank_at(images, i);
+    if (rank != caf.rank && !caf.lost[rank]) post_to(rank);
+  }
   int code = 0;
   uint32_t who = 0;
   for (int i = 0; i < count; i++) {
-    const int state = rank[i] == caf.rank ? 0 : wait_for(rank[i]);
+    const uint32_t rank = rank_at(images, i);
+    const int state = rank == caf.rank ? 0 : wait_for(rank);
     if (state && code != CAF_STAT_STOPPED) {
       code = state;
-      who = rank[i];
+      who = rank;
     }
   }
-  free(rank);
   if (code)
     caf_fail(to, code, "SYNC IMAGES: image %u of the initial team has %s [TMB-2043]", who + 1,
              caf_end_name(code));

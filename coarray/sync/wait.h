@@ -12,6 +12,8 @@
 
 #include "caf.h"
 
+#include <gasnet_tools.h>
+
 /* Lengths of waits between checks whether the wait can still be fulfilled: the first one, after
  * which the wait is shown to `tombolo why`, and later ones. A loss or an end ends them before. */
 enum { CAF_LOOK_US = 1000, CAF_LOOK_LATER_US = 100000 };
@@ -20,6 +22,23 @@ enum { CAF_LOOK_US = 1000, CAF_LOOK_LATER_US = 100000 };
  * 0 (NULL: none), as gexx_Event_WaitUntil does, and serves. Returns before when an image is lost or
  * has ended, or a request was served. Returns whether the event is complete, and synchronised. */
 bool caf_poll_until(gex_Event_t event, int (*until)(void *arg), void *arg, uint64_t timeout_us);
+
+/* A word of this image, which others write: read by a call, so that a replay finds what was
+ * recorded. Does not poll. */
+static inline uint64_t caf_own_word(uint64_t *word) {
+  uint64_t value = 0;
+  gex_RMA_GetBlocking(caf.tm, &value, caf.rank, word, sizeof value, 0);
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  return value;
+}
+
+/* Looks at a signal of this image until it is at least `want`, for about a hand-off: an image that
+ * is about to post costs no poll. Decides nothing. */
+enum { CAF_LOOKS = 24 };
+static inline void caf_look(const uint64_t *word, uint64_t want) {
+  for (int i = 0; i < CAF_LOOKS && __atomic_load_n(word, __ATOMIC_ACQUIRE) < want; i++)
+    gasnett_spinloop_hint();
+}
 
 /* Number of images at their end. Polls: it may serve a message, and hear of a loss. */
 uint64_t caf_ended(void);
