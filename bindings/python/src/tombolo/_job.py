@@ -137,7 +137,7 @@ class Team(Collectives):
 
     def barrier(self) -> None:
         """Waits until all members are here; collective. Handlers of messages run meanwhile."""
-        self._core.barrier().wait()
+        self._core.barrier_wait()
 
     def barrier_nb(self) -> _core.Future[Any]:
         """A barrier without waiting."""

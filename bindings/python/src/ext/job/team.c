@@ -118,6 +118,24 @@ static PyObject *barrier(PyObject *self, PyObject *unused) {
   return (PyObject *)future;
 }
 
+/* barrier_wait(): barrier().wait(), without a future where the others are about to come. */
+static PyObject *barrier_wait(PyObject *self, PyObject *unused) {
+  struct tmbpy_team *team = tmbpy_team_of(self);
+  (void)unused;
+  if (!team) return NULL;
+  const gex_Event_t event = gex_Coll_BarrierNB(team->tm, 0);
+  if (event == GEX_EVENT_INVALID && !__atomic_load_n(&tmbpy.reports, __ATOMIC_RELAXED)) {
+    if (tmbpy_wait_over() != 0) return NULL;
+    Py_RETURN_NONE;
+  }
+  struct tmbpy_future *future = tmbpy_future_new("barrier");
+  if (!future) return NULL;
+  tmbpy_future_set(future, event);
+  PyObject *none = tmbpy_future_take(future);
+  if (none && tmbpy_wait_callbacks() != 0) Py_CLEAR(none);
+  return none;
+}
+
 /* jobrank(rank) -> rank in the job. */
 static PyObject *jobrank(PyObject *self, PyObject *value) {
   struct tmbpy_team *team = tmbpy_team_of(self);
@@ -164,6 +182,7 @@ static PyMethodDef methods[] = {
     {"split", FAST(split), METH_FASTCALL, "split(color, key)"},
     {"free", free_team, METH_NOARGS, "free(): collective"},
     {"barrier", barrier, METH_NOARGS, "barrier() -> Future"},
+    {"barrier_wait", barrier_wait, METH_NOARGS, "barrier_wait()"},
     {"jobrank", jobrank, METH_O, "jobrank(rank)"},
     {"near", near, METH_O, "near(rank)"},
     {"bases", bases, METH_NOARGS, "bases()"},

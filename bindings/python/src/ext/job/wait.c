@@ -80,6 +80,11 @@ static int serve(void) {
   return tmbpy_wait_callbacks();
 }
 
+int tmbpy_wait_over(void) {
+  const bool idle = !tmbpy_message_waits() && !__atomic_load_n(&tmbpy.watched, __ATOMIC_RELAXED);
+  return idle ? 0 : serve();
+}
+
 /* Waits to the end. Returns as tmbpy_wait. */
 static int wait_on(struct waiting *w) {
   const uint64_t begun = w->looked;
