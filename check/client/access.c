@@ -75,10 +75,11 @@ __attribute__((destructor(101))) static void end(void) {
  BOTH(part, tell, 1)    \
  BOTH(part, tell, 2) BOTH(part, tell, 4) BOTH(part, tell, 8) BOTH(part, tell, 16)
 
-ALL(, chk_tell_word)
+/* Also of a program that casts pointers, whose accesses may cross a multiple of 8. */
+ALL(, chk_tell_any)
 ALL(unaligned_, chk_tell_any)
 ALL(volatile_, chk_tell_volatile)
-ALL(unaligned_volatile_, chk_tell_any)
+ALL(unaligned_volatile_, chk_tell_volatile)
 
 #if defined __x86_64__ && defined __LP64__
 /* Called by inline.s for an access that it has not settled, from a place behind the function. In
@@ -140,11 +141,11 @@ void tombolo_check_access(const void *at, struct chk_run *run, const void *pc) {
 #define WITH_PC(bytes)                                           \
  void __tsan_read##bytes##_pc(const void *at, const void *pc);   \
  void __tsan_read##bytes##_pc(const void *at, const void *pc) {  \
-  chk_tell_word(at, bytes, CHK_LOAD, pc);                        \
+  chk_tell_any(at, bytes, CHK_LOAD, pc);                         \
  }                                                               \
  void __tsan_write##bytes##_pc(const void *at, const void *pc);  \
  void __tsan_write##bytes##_pc(const void *at, const void *pc) { \
-  chk_tell_word(at, bytes, CHK_STORE, pc);                       \
+  chk_tell_any(at, bytes, CHK_STORE, pc);                        \
  }
 WITH_PC(1)
 WITH_PC(2)

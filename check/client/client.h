@@ -51,12 +51,6 @@ static inline void chk_tell_word(const void *at, size_t bytes, int kind, const v
   chk_pass(addr, bytes, kind, pc);
 }
 
-/* As chk_tell_word, for a volatile access. */
-static inline void chk_tell_volatile(const void *at, size_t bytes, int kind, const void *pc) {
-  chk_tell_word(at, bytes, kind, pc);
-  if (chk_watched->threads) chk_watched->changes((uintptr_t)at, kind);
-}
-
 /* As chk_tell, for 2 to 16 bytes at any place: vectors of float lie at multiples of 4. */
 static inline void chk_tell_any(const void *at, size_t bytes, int kind, const void *pc) {
   const uintptr_t addr = (uintptr_t)at;
@@ -70,6 +64,12 @@ static inline void chk_tell_any(const void *at, size_t bytes, int kind, const vo
   } else {
     chk_tell(at, bytes, kind, pc);
   }
+}
+
+/* As chk_tell_any, for a volatile access. */
+static inline void chk_tell_volatile(const void *at, size_t bytes, int kind, const void *pc) {
+  chk_tell_any(at, bytes, kind, pc);
+  if (chk_watched->threads) chk_watched->changes((uintptr_t)at, kind);
 }
 
 #endif

@@ -268,7 +268,12 @@ class Model:
         before = [n for n in self.of[self.ops[i].peer] if self.in_turn and self.last[n] < last]
         if possible and not self.in_turn:
             before = [n for n in self.of[self.ops[i].peer] if self.could_be_before(n, k)]
-        return [(2 * n + (n in before), 2 * k + 1) for n in before[-1:]]
+        edges = [(2 * n + (n in before), 2 * k + 1) for n in before[-1:]]
+        if possible:  # handlers that the asked rank ran before, in whatever call
+            edges += [(2 * g, 2 * k + 1) for g, o in enumerate(self.ops)
+                      if g != i and o.kind in ("MESSAGE", "LONG_MESSAGE", "ASK")
+                      and o.peer == self.ops[i].peer and self.could_be_before(g, k)]
+        return edges
 
     def early_handlers(self):
         """A handler runs at any time after the message was sent."""
