@@ -25,7 +25,7 @@ module objects
   end type
   type(pair) :: pairs(10)[*]
   type(record) :: records(4)[*], kept
-  type(grouped) :: crew[*]
+  type(grouped) :: crew[*], crews(3)[*]
   integer(int64) :: word[*], counts[*], got
   real(8) :: block(128)[*], private(128), matrix(16, 16)[*], square(8, 8), x
   character(16) :: text[*], words, texts(8)[*], eight(8)
@@ -35,7 +35,7 @@ module objects
   integer(int64) :: attached_word[*]
   type(lock_type) :: guard[*]
   integer(atomic_int_kind) :: counter[*], ready[*], found
-  integer :: seen, status, at = 3
+  integer :: seen, status, at = 3, second = 2
   integer, volatile :: ends = 0
   logical :: there
   interface
@@ -144,6 +144,11 @@ end subroutine
 subroutine path_get_inside()
   use objects
   x = crew[2]%inside(at)%item(5)
+end subroutine
+
+subroutine path_get_two()
+  use objects
+  x = crews(second)[2]%inside(at)%item(5)
 end subroutine
 
 subroutine path_image_status()
@@ -272,7 +277,7 @@ program count_fortran
               path_atomic_ref, path_lock, path_sync_memory, path_put_attached, path_sync_all, &
               path_sync_images, path_co_sum, path_get_array_stat, path_put_component, &
               path_get_component, path_put_fixed, path_get_fixed, path_get_fixed_number, &
-              path_get_structure, path_get_fixed_element, path_get_inside, path_image_status, &
+              path_get_structure, path_get_fixed_element, path_get_inside, path_get_two, path_image_status, &
               path_failed_images, path_atomic_add_stat
   if (num_images() /= 2) error stop 'tombolo-bench-count-fortran: two images are needed'
   if (this_image() == 1) print '(2a)', 'compiler ', compiler_version()
@@ -297,7 +302,11 @@ program count_fortran
   do seen = 1, 4
     records(seen)%word = seen
     allocate (crew%inside(seen)%item(8), source=1d0)
+    do at = 1, 3
+      allocate (crews(at)%inside(seen)%item(8), source=1d0)
+    end do
   end do
+  at = 3
   allocate (groups%inner)
   allocate (groups%inner%item(8), source=1d0)
   seen = 1
@@ -324,6 +333,7 @@ program count_fortran
   call alone('get of a structure of 96 B', path_get_structure)
   call alone('get of an allocatable component of a fixed element', path_get_fixed_element)
   call alone('get of an allocatable component of an inner array', path_get_inside)
+  call alone('get of an allocatable component by two subscripts', path_get_two)
   call alone('put of a text of 16 characters', path_put_text)
   call alone('get of a text of 16 characters', path_get_text)
   call alone('put of 8 texts', path_put_texts)

@@ -13,10 +13,10 @@
  * may follow another one in the memory to which that leads, as of an allocatable component of such
  * a component: then the first words of that memory are copied into FILL, too, and these addresses
  * are changed to those of a FILL of their own. Of an array of structures the element may be found
- * by a subscript, or be always the same one; of one structure, an element of an array in it.
- * Invariants: no run reaches memory that other processes have; the words do not depend on the
- * values that the accessor gets from its caller, save that subscript: other values follow no other
- * word.
+ * by one or two subscripts, or be always the same one; so may an element of an array within a
+ * structure. Invariants: no run reaches memory that other processes have; the words do not depend
+ * on the values that the accessor gets from its caller, save these subscripts: other values follow
+ * no other word.
  */
 #include "compiler/follow.h"
 
@@ -295,28 +295,87 @@ static uint32_t count_row(const struct caf_trial *t, char *copy, size_t at, uint
   }
 }
 
-/* Finds the subscript of an array of components. Returns the number of the component, from 0 on,
- * that is accessed. */
-static size_t find_row(const struct caf_trial *t, char *copy, struct caf_path *path) {
+/* The only word of the coarray that a run with these values follows, or SIZE_MAX. */
+static size_t find_word(const struct caf_trial *t, char *copy, const struct caf_ask *ask) {
+  const uint64_t words = find_words(t, copy, ask);
+  size_t word = words ? WORD * (size_t)__builtin_ctzll(words) : SIZE_MAX;
+  while (word < t->token->bytes && !follows_only(t, copy, ask, word)) word += t->element;
+  return word < t->token->bytes ? word : SIZE_MAX;
+}
+
+/* Values of a subscript, and the words that the accessor follows with each. */
+struct row {
+  size_t at;                     /* of the value in `add` */
+  size_t stride;                 /* bytes from word to word */
+  uint32_t value, before, after; /* of the access; values below and above it */
+};
+
+/* Finds the subscript of an array of components, or of elements. [in] word: of the access; but:
+ * where a value lies that is known. Returns false where there is none. */
+static bool find_row(const struct caf_trial *t, char *copy, size_t word, size_t but,
+                     struct row *row) {
   struct values v;
-  uint32_t value;
   for (size_t at = 0; at + 4 <= t->ask->add_bytes; at += 4)
-    for (uint32_t step = 1; step == 1 || step == UINT32_MAX; step -= 2) {
-      const uint64_t words = change_value(&v, t, at, step) ? find_words(t, copy, &v.ask) : 0;
-      const size_t word = words ? WORD * (size_t)__builtin_ctzll(words) : path->word;
-      const size_t stride = step == 1 ? word - path->word : path->word - word;
-      if (!stride || stride > t->element) continue;
-      const uint32_t before = count_row(t, copy, at, UINT32_MAX, path->word, stride);
-      memcpy(&value, (const char *)t->ask->add + at, sizeof value);
-      path->subscript = (uint16_t)at;
-      path->first = value - before;
-      path->count = before + 1 + count_row(t, copy, at, 1, path->word, stride);
-      path->stride = (uint16_t)stride;
-      path->word = (uint16_t)(path->word - before * stride);
-      path->counted = true;
-      return before;
+    for (uint32_t step = 1; at != but && (step == 1 || step == UINT32_MAX); step -= 2) {
+      if (!change_value(&v, t, at, step)) continue;
+      const size_t next = find_word(t, copy, &v.ask);
+      const size_t stride = step == 1 ? next - word : word - next;
+      if (next == SIZE_MAX || !stride || stride > t->token->bytes) continue;
+      *row = (struct row){.at = at, .stride = stride};
+      memcpy(&row->value, (const char *)t->ask->add + at, sizeof row->value);
+      row->before = count_row(t, copy, at, UINT32_MAX, word, stride);
+      row->after = count_row(t, copy, at, 1, word, stride);
+      return true;
     }
-  return 0;
+  return false;
+}
+
+/* Makes a row the subscript of a path. Returns the number of the word, from 0 on, that is accessed.
+ */
+static size_t take_row(struct caf_path *path, const struct row *row) {
+  path->subscript = (uint16_t)row->at;
+  path->first = row->value - row->before;
+  path->count = row->before + 1 + row->after;
+  path->stride = (uint16_t)row->stride;
+  path->word = (uint16_t)(path->word - row->before * row->stride);
+  path->counted = true;
+  return row->before;
+}
+
+/* Whether the accessor follows the word that a path with two subscripts says, with other values.
+ * [in] word: of the access; by: what is added to its two values. */
+static bool follows_both(const struct caf_trial *t, char *copy, const struct caf_path *path,
+                         const struct row *row, size_t word, const uint32_t by[2]) {
+  struct values v, both;
+  const size_t next = word + (size_t)(ptrdiff_t)(int32_t)by[0] * path->stride +
+                      (size_t)(ptrdiff_t)(int32_t)by[1] * row->stride;
+  if (next - path->word >= t->token->bytes - path->word) return true; /* the path refuses it */
+  if (!change_value(&v, t, path->subscript, by[0])) return false;
+  const struct caf_trial moved_one = {&v.ask, t->token, t->rank, t->offset, t->element};
+  return change_value(&both, &moved_one, row->at, by[1]) && follows_only(t, copy, &both.ask, next);
+}
+
+/* Finds a second subscript. Each pair of values is tried. [in] index: as find_element gives it. */
+static void find_second(const struct caf_trial *t, char *copy, struct caf_path *path,
+                        size_t index) {
+  enum { PAIRS_MAX = 512 };
+  struct row row;
+  const size_t word = path->word + index * path->stride;
+  if (!find_row(t, copy, word, path->subscript, &row)) return;
+  const uint32_t count = row.before + 1 + row.after;
+  if (path->count * count > PAIRS_MAX) return;
+  for (uint32_t i = 0; i < path->count; i++)
+    for (uint32_t k = 0; k < count; k++)
+      if (!follows_both(t, copy, path, &row, word,
+                        (const uint32_t[]){i - (uint32_t)index, k - row.before}))
+        return;
+  path->second = (struct caf_second){row.value - row.before,
+                                     count,
+                                     (uint16_t)row.at,
+                                     (uint16_t)row.stride,
+                                     (uint16_t)(row.before * row.stride),
+                                     (uint16_t)(t->token->bytes - path->word),
+                                     0};
 }
 
 /* A part of the coarray, and words of an element that the accessor may follow in it. */
@@ -356,10 +415,17 @@ static bool has_addresses(const struct caf_trial *t) {
   return false;
 }
 
+/* Whether these 4 bytes of the values are a subscript of the path. */
+static bool has_subscript(const struct caf_path *path, size_t at) {
+  return (path->counted && at == path->subscript) ||
+         (path->second.count && at == path->second.subscript);
+}
+
 /* Whether the accessor does so whatever its values are, none of which is an address: a value that
- * has part in a subscript reaches the next word by some step. [in] but: where the value is that may
- * do so. */
-static bool always_keeps_to(const struct caf_trial *t, const struct part *part, size_t but) {
+ * has part in a subscript reaches the next word by some step. Those that the path knows may do so.
+ */
+static bool always_keeps_to(const struct caf_trial *t, const struct part *part,
+                            const struct caf_path *path) {
   struct values v;
   char *const around = mmap(NULL, 2 * AROUND + trial.page, PROT_NONE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -369,7 +435,7 @@ static bool always_keeps_to(const struct caf_trial *t, const struct part *part, 
     return false;
   bool keeps = true;
   for (size_t at = 0; keeps && at + 4 <= t->ask->add_bytes; at += 4)
-    for (int bit = -1; keeps && bit < 31 && at != but; bit++) {
+    for (int bit = -1; keeps && bit < 31 && !has_subscript(path, at); bit++) {
       set_value(&v, t, at, bit < 0 ? UINT32_MAX : (uint32_t)1 << bit);
       keeps = keeps_to(t, page, part, false, &v.ask) && keeps_to(t, page, part, true, &v.ask);
     }
@@ -383,26 +449,27 @@ static bool keeps_to_path(const struct caf_trial *t, const struct caf_path *path
   const size_t at = path->word + index * path->stride, in = at % t->element;
   const struct part part = {at - in, t->element, (uint64_t)1 << in / WORD};
   if (has_addresses(t)) return path->counted || t->element == t->token->bytes;
-  return always_keeps_to(t, &part, path->counted ? path->subscript : SIZE_MAX);
+  return always_keeps_to(t, &part, path);
 }
 
 /* Finds the element that is accessed: by a subscript, or always the same one. Returns false where
  * there is none. [out] index: of the element, or component, behind path->word. */
 static bool find_element(const struct caf_trial *t, char *copy, struct caf_path *path,
                          size_t *index) {
-  *index = 0;
-  if (t->element == t->token->bytes) {
-    *index = find_row(t, copy, path);
-    return true;
+  struct row row;
+  *index = 0; /* of a fixed element, as `word` has it */
+  if (t->element != t->token->bytes) {
+    const size_t found = find_subscript(t, copy, path);
+    if (found * t->element >= t->token->bytes) return false;
+    if (path->counted)
+      *index = found;
+    else
+      path->word = (uint16_t)(path->word + found * t->element);
   }
-  const size_t found = find_subscript(t, copy, path);
-  if (path->counted) {
-    *index = found;
-    return true;
-  }
-  if (found * t->element >= t->token->bytes) return false;
-  path->word = (uint16_t)(path->word + found * t->element);
-  return true; /* `index` is 0, as `word` has it */
+  if (!path->counted && find_row(t, copy, path->word, SIZE_MAX, &row))
+    *index = take_row(path, &row);
+  if (path->counted) find_second(t, copy, path, *index);
+  return true;
 }
 
 /* The element that the access itself has. */
@@ -470,7 +537,7 @@ static bool depends_on(const struct caf_trial *t, char *copy, const struct caf_f
 static bool depends_on_values(const struct caf_trial *t, char *copy, const struct caf_followed *f) {
   bool depends = false;
   for (size_t at = 0; at + 4 <= t->ask->add_bytes && !depends; at += 4)
-    if (!f->path.counted || at != f->path.subscript)
+    if (!has_subscript(&f->path, at))
       depends = depends_on(t, copy, f, at, 1) || depends_on(t, copy, f, at, UINT32_MAX);
   return depends;
 }
@@ -498,7 +565,10 @@ static bool find_path(const struct caf_trial *t, char *copy, struct caf_followed
   if (!find_links(t, copy, f->words, index, &f->path)) return false;
   f->path.sizes = caf_sizes_of(t->token->bytes, t->token->elem_bytes);
   if (t->ask->object) f->path.origin = (int32_t)t->ask->object->offset;
-  return !depends_on_values(t, copy, f);
+  if (depends_on_values(t, copy, f)) return false;
+  f->path.second.sizes = f->path.sizes;
+  if (f->path.second.count) f->path.sizes = 0;
+  return true;
 }
 
 void caf_follow(const struct caf_trial *t, struct caf_followed *found) {
@@ -513,15 +583,33 @@ void caf_follow(const struct caf_trial *t, struct caf_followed *found) {
     trial.blocks = 0;
     const struct part all = {0, t->token->bytes, f.words};
     if (!is_enough(t, copy, f.words) || depends_on_values(t, copy, &f)) return;
-    if (!has_addresses(t) && !always_keeps_to(t, &all, SIZE_MAX)) return;
+    if (!has_addresses(t) && !always_keeps_to(t, &all, &f.path)) return;
   }
   *found = f;
+}
+
+/* Whether the words of a path with two subscripts lead to the segment of the rank. [in] add: as of
+ * caf_follow_path. */
+static bool follow_both(const struct caf_token *t, const struct caf_path *path, uint32_t rank,
+                        const void *add) {
+  uint32_t one, two;
+  if (t->sizes != path->second.sizes) return false;
+  memcpy(&one, (const char *)add + path->subscript, sizeof one);
+  memcpy(&two, (const char *)add + path->second.subscript, sizeof two);
+  one -= path->first;
+  two -= path->second.first;
+  if (one >= path->count || two >= path->second.count) return false;
+  const uint32_t bytes = one * path->stride + two * path->second.stride - path->second.back;
+  return bytes < path->second.limit &&
+         caf_follow_links(path, rank, t->addr[rank] + path->word + bytes);
 }
 
 /* Whether the words of all elements lead to the segment of the rank. */
 static bool all_reach(const struct caf_token *t, const struct caf_trials *trials, uint32_t rank) {
   const struct caf_bound segment = caf.bound[rank];
   const char *const base = (const char *)t->addr[rank];
+  const struct caf_path *const path = &trials->path;
+  if (path->links || (path->counted && path->stride < trials->element)) return false;
   for (uint64_t words = trials->followed; words; words &= words - 1)
     for (size_t at = WORD * (size_t)__builtin_ctzll(words); at < t->bytes; at += trials->element) {
       uint64_t word;
@@ -536,9 +624,9 @@ bool caf_follow_reaches(const struct caf_token *t, const struct caf_trials *tria
   const struct caf_path *const path = &trials->path;
   const size_t element = trials->element;
   if (!trials->followed || caf.delta[rank] || t->bytes > CAF_FOLLOW_BYTES) return false;
-  if (!offset && caf_follow_fits(path, shape) && caf_follow_path(t, path, rank, t->addr[rank], add))
-    return true;
-  if (path->links || (path->counted && path->stride < element)) return false;
+  const bool fits = !offset && caf_follow_fits(path, shape);
+  if (path->second.count) return fits && follow_both(t, path, rank, add);
+  if (fits && caf_follow_path(t, path, rank, t->addr[rank], add)) return true;
   return element == (t->elem_bytes ? t->elem_bytes : t->bytes) &&
          trials->offset == (offset < element ? offset : offset % element) &&
          all_reach(t, trials, rank);

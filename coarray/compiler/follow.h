@@ -42,22 +42,11 @@ static inline bool caf_follow_fits(const struct caf_path *path, const struct caf
   return !shape || (int32_t)shape->offset == path->origin;
 }
 
-/* Whether the words of a path lead to the segment of the rank. [in] place: of the coarray, which is
- * the object, in this process; add: the values of the accessor. */
-static inline __attribute__((always_inline)) bool caf_follow_path(const struct caf_token *t,
-                                                                  const struct caf_path *path,
-                                                                  uint32_t rank, uintptr_t place,
-                                                                  const void *add) {
+/* Whether the word at an address, and those behind it, lead to the segment of the rank. */
+static inline __attribute__((always_inline)) bool caf_follow_links(const struct caf_path *path,
+                                                                   uint32_t rank, uintptr_t place) {
   uintptr_t address;
-  if (t->sizes != path->sizes) return false;
-  if (path->counted) {
-    uint32_t index;
-    memcpy(&index, (const char *)add + path->subscript, sizeof index);
-    index -= path->first;
-    if (index >= path->count) return false;
-    place += index * path->stride;
-  }
-  memcpy(&address, (const char *)place + path->word, sizeof address);
+  memcpy(&address, (const char *)place, sizeof address);
   if (path->links) { /* a loop of two would take more registers than there are */
     if (!caf_bound_has(rank, address)) return false;
     memcpy(&address, (const char *)address + path->link[0], sizeof address);
@@ -67,6 +56,23 @@ static inline __attribute__((always_inline)) bool caf_follow_path(const struct c
     }
   }
   return caf_bound_has(rank, address);
+}
+
+/* Whether the words of a path with one subscript lead to the segment of the rank. [in] place: of
+ * the coarray, which is the object, in this process; add: the values of the accessor. */
+static inline __attribute__((always_inline)) bool caf_follow_path(const struct caf_token *t,
+                                                                  const struct caf_path *path,
+                                                                  uint32_t rank, uintptr_t place,
+                                                                  const void *add) {
+  if (t->sizes != path->sizes) return false;
+  if (path->counted) {
+    uint32_t index;
+    memcpy(&index, (const char *)add + path->subscript, sizeof index);
+    index -= path->first;
+    if (index >= path->count) return false;
+    place += index * path->stride;
+  }
+  return caf_follow_links(path, rank, place + path->word);
 }
 
 /* Words that an accessor follows. */

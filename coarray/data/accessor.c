@@ -23,12 +23,14 @@ static struct {
 void caf_accessor_add(int hash, void (*function)(void)) {
   if (caf.accessor_count == table.capacity) {
     const uint32_t capacity = table.capacity ? 2 * table.capacity : 64;
-    struct caf_accessor *more = realloc(caf.accessors, capacity * sizeof *more);
+    struct caf_accessor *more = aligned_alloc(sizeof *more, capacity * sizeof *more);
     if (!more) {
       const struct caf_status none = {0};
       caf_fail(&none, CAF_STAT_ERROR, "out of memory for the table of accessors [TMB-0001]");
       return;
     }
+    if (caf.accessors) memcpy(more, caf.accessors, caf.accessor_count * sizeof *more);
+    free(caf.accessors);
     caf.accessors = more;
     table.capacity = capacity;
   }

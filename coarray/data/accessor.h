@@ -71,6 +71,13 @@ struct caf_path {
   uint16_t link[CAF_LINKS_MAX]; /* where each is, from the address in the one before */
   uint8_t links;                /* further words */
   bool counted;                 /* there is a subscript; else there is one element */
+  struct caf_second {           /* a second subscript, as of x(i)%c(k) */
+    uint32_t first, count;      /* values; 0: there is none */
+    uint16_t subscript, stride; /* as above */
+    uint16_t back;              /* bytes that the first value is before that of the trial */
+    uint16_t limit;             /* bytes in which the words lie, from `word` on */
+    uint32_t sizes;             /* in place of those above, which are 0: short forms have no room */
+  } second;
 };
 
 /* Results of trial runs of an accessor of structures: compiler/trial.c. */
@@ -78,17 +85,18 @@ struct caf_trials {
   uint64_t followed;    /* bits of words of an element whose addresses it follows; 0: not known */
   uint16_t calls, next; /* accesses so far; at the next trial */
   uint16_t element, offset; /* bytes of an element, and of the object in it, when that was found */
+  bool direct, done;        /* it needs nothing but their bytes; there is no further trial */
   struct caf_path path;
-  bool direct, done; /* it needs nothing but their bytes; there is no further trial */
 };
 
-/* An accessor. */
+/* An accessor; all but a second subscript in one line of the cache. */
 struct caf_accessor {
   void (*function)(void);
   int hash;
   struct caf_trials trials;
+  char pad[40];
 };
-_Static_assert(sizeof(struct caf_accessor) == 64, "an accessor is found by a shift");
+_Static_assert(sizeof(struct caf_accessor) == 128, "an accessor is found by a shift");
 
 /* Kinds of accessors: get a scalar; get an array; put; tell whether an object is allocated. */
 typedef void caf_getter(const void *add, const int *image, void **result, int32_t *owned,

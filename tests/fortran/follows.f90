@@ -136,6 +136,22 @@ program follows
     sync all
   end do
 
+  row(3)%p => inside(1)
+  sync all
+  ! Two subscripts; a product, whose factors look like two while both are 1.
+  do i = 1, many
+    k = merge(2, mod(i, 2) + 1, i < 150)
+    low = merge(1, mod(i/2, 3) + 1, i < 150)
+    call expect(grid(k, low)[right]%e(1) == 50*right + 2*low + k - 2, 'an element of a grid by two')
+    number = both(k)[right]%finger(low)%p
+    call expect(number == merge((5 + mod(low, 2))*right, 7*right + low + 1, k == 1), &
+                'a component of an element by two')
+    k = merge(1, mod(i, 2) + 1, i < 150)
+    low = merge(1, mod(i/2, 2) + 1, i < 150)
+    call expect(row(k*low)[right]%p == merge(5*right, 7*right + k*low, mod(k*low, 2) == 1), &
+                'a target by a product')
+  end do
+
   ! An array of components, of which one points elsewhere; of elements, too.
   do i = 1, many
     k = merge(1 + mod(i, 2), mod(i, 5), i < 100)
