@@ -422,6 +422,36 @@ TEST(copied_sources) {
   }
 }
 
+/* Where packets are as long, such puts are copied into packets, which are handed over together. */
+TEST(copied_into_packets) {
+  enum { COUNT = 160, BYTES = 10000 };
+  static uint8_t src[BYTES];
+  struct udp_config config = rig_config();
+  config.packet_bytes = 49152;
+  struct udp_io below[2];
+  struct udp_io_ops ops;
+  rig_wires(below, &ops);
+  ops.send = counted_send;
+  rig_open_io(2, &config, NULL, below);
+  calls_of_send = 0;
+  uint64_t done = 0;
+  for (uint64_t k = 0; k < COUNT; k++) {
+    struct tmb_rma rma = rma_of(k * BYTES, src, BYTES, &done);
+    rma.report_local = true;
+    memset(src, (int)k, sizeof src);
+    put(&rma, NULL);
+    assert_cmp(done, >, k); /* its source is free */
+  }
+  const uint64_t calls = calls_of_send;
+  await(&done, 2 * COUNT);
+  for (uint64_t k = 0; k < COUNT; k++) {
+    memset(src, (int)k, sizeof src);
+    assert_memory_equal(rig_segment[1] + k * BYTES, src, BYTES);
+  }
+  assert_cmp(calls, <, COUNT / 3);
+  end();
+}
+
 /* Where the peer does not answer, small puts are refused once the window is full, and kept nowhere;
  * accepted ones arrive later. */
 TEST(full_window) {

@@ -22,6 +22,9 @@
 /* Bytes of a source whose end somebody awaits, and that is copied: for longer ones the time of a
  * round trip counts less. Chosen. */
 #define COPY_LOCAL_MAX (64u << 10)
+/* Of these, bytes of one that is copied into a packet: longer ones are copied and sent from there.
+ * Chosen; 16 KiB take 0.87 of the time so, 32 KiB 1.1 of it. */
+#define COPY_FILL_MAX  (16u << 10)
 #define COPIED_MAX     (1u << 20) /* for one peer at a time */
 #define GETS_FIRST     64u        /* entries of the table of gets at first */
 #define GET_INDEX_BITS 20u
@@ -74,9 +77,17 @@ static void complete_to(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *
                &(struct udp_done){.op = rma->op, .category = rma->local_category, .peer = p->rank});
 }
 
+/* Whether a put is copied into a packet of its own, as the payload of a message is: somebody awaits
+ * the end of its source, and packets are long enough. */
+static bool fills_packet(const struct udp_peer *p, const struct udp_record *r,
+                         const struct tmb_rma *rma) {
+  return rma->report_local && rma->nbytes <= TMB_MIN(udp_payload_max(p, r), COPY_FILL_MAX) &&
+         !p->bulk.first;
+}
+
 static int put_locked(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
                       const struct tmb_rma *rma) {
-  if (udp_small_is(p, rma)) {
+  if (udp_small_is(p, rma) || fills_packet(p, r, rma)) {
     const int rc = udp_small_put(e, p, r, rma);
     udp_small_settle(e, p, rma->nbytes, rc);
     return rc;

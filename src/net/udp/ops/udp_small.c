@@ -88,7 +88,7 @@ bool udp_small_join(struct tmb_net *e, struct udp_record *r, const struct tmb_rm
 /* A put is compared with the last one to the same peer. Puts to other peers lie between the two. */
 static bool is_close(struct tmb_net *e, struct udp_peer *p, uint64_t nbytes) {
   const uint64_t turns = ++e->peers.small_puts - p->gather.small_puts;
-  const uint64_t copied_ns = TMB_MIN(nbytes, (uint64_t)UDP_COPY_MAX) / COPIED_PER_NS;
+  const uint64_t copied_ns = TMB_MIN(nbytes, (uint64_t)UDP_PACKET_MAX) / COPIED_PER_NS;
   const uint64_t now_ns = udp_gather_clock(e), since_ns = now_ns - p->gather.small_ns;
   p->gather.small_puts = e->peers.small_puts;
   p->gather.small_ns = now_ns;
