@@ -151,6 +151,11 @@ subroutine path_get_two()
   x = crews(second)[2]%inside(at)%item(5)
 end subroutine
 
+subroutine path_get_falling()
+  use objects
+  x = many(9 - at)[2]%item(5)
+end subroutine
+
 subroutine path_image_status()
   use objects
   status = image_status(2)
@@ -277,7 +282,7 @@ program count_fortran
               path_atomic_ref, path_lock, path_sync_memory, path_put_attached, path_sync_all, &
               path_sync_images, path_co_sum, path_get_array_stat, path_put_component, &
               path_get_component, path_put_fixed, path_get_fixed, path_get_fixed_number, &
-              path_get_structure, path_get_fixed_element, path_get_inside, path_get_two, path_image_status, &
+              path_get_structure, path_get_fixed_element, path_get_inside, path_get_two, path_get_falling, path_image_status, &
               path_failed_images, path_atomic_add_stat
   if (num_images() /= 2) error stop 'tombolo-bench-count-fortran: two images are needed'
   if (this_image() == 1) print '(2a)', 'compiler ', compiler_version()
@@ -334,6 +339,7 @@ program count_fortran
   call alone('get of an allocatable component of a fixed element', path_get_fixed_element)
   call alone('get of an allocatable component of an inner array', path_get_inside)
   call alone('get of an allocatable component by two subscripts', path_get_two)
+  call alone('get of an allocatable component by a falling subscript', path_get_falling)
   call alone('put of a text of 16 characters', path_put_text)
   call alone('get of a text of 16 characters', path_get_text)
   call alone('put of 8 texts', path_put_texts)

@@ -310,17 +310,19 @@ struct row {
   uint32_t value, before, after; /* of the access; values below and above it */
 };
 
-/* Finds the subscript of an array of components, or of elements. [in] word: of the access; but:
- * where a value lies that is known. Returns false where there is none. */
-static bool find_row(const struct caf_trial *t, char *copy, size_t word, size_t but,
-                     struct row *row) {
+/* Finds the subscript of an array of components, or of elements. [in] word: of the access; path:
+ * NULL: none may fall, as 9-k; else it may, and is another one than that of the path. Returns false
+ * where there is none. */
+static bool find_row(const struct caf_trial *t, char *copy, size_t word,
+                     const struct caf_path *path, struct row *row) {
+  const size_t but = path && path->counted ? path->subscript : SIZE_MAX;
   struct values v;
   for (size_t at = 0; at + 4 <= t->ask->add_bytes; at += 4)
     for (uint32_t step = 1; at != but && (step == 1 || step == UINT32_MAX); step -= 2) {
       if (!change_value(&v, t, at, step)) continue;
       const size_t next = find_word(t, copy, &v.ask);
       const size_t stride = step == 1 ? next - word : word - next;
-      if (next == SIZE_MAX || !stride || stride > t->token->bytes) continue;
+      if (next == SIZE_MAX || !stride || (!path && stride > t->token->bytes)) continue;
       *row = (struct row){.at = at, .stride = stride};
       memcpy(&row->value, (const char *)t->ask->add + at, sizeof row->value);
       row->before = count_row(t, copy, at, UINT32_MAX, word, stride);
@@ -349,33 +351,36 @@ static bool follows_both(const struct caf_trial *t, char *copy, const struct caf
   struct values v, both;
   const size_t next = word + (size_t)(ptrdiff_t)(int32_t)by[0] * path->stride +
                       (size_t)(ptrdiff_t)(int32_t)by[1] * row->stride;
-  if (next - path->word >= t->token->bytes - path->word) return true; /* the path refuses it */
-  if (!change_value(&v, t, path->subscript, by[0])) return false;
-  const struct caf_trial moved_one = {&v.ask, t->token, t->rank, t->offset, t->element};
-  return change_value(&both, &moved_one, row->at, by[1]) && follows_only(t, copy, &both.ask, next);
+  if (next >= t->token->bytes) return true; /* the path refuses it */
+  struct caf_trial moved = *t;
+  if (path->counted) {
+    if (!change_value(&v, t, path->subscript, by[0])) return false;
+    moved.ask = &v.ask;
+  }
+  return change_value(&both, &moved, row->at, by[1]) && follows_only(t, copy, &both.ask, next);
 }
 
-/* Finds a second subscript. Each pair of values is tried. [in] index: as find_element gives it. */
+/* Finds a second subscript, or the only one if it falls. Each pair of values is tried. [in] index:
+ * as find_element gives it. */
 static void find_second(const struct caf_trial *t, char *copy, struct caf_path *path,
                         size_t index) {
   enum { PAIRS_MAX = 512 };
   struct row row;
   const size_t word = path->word + index * path->stride;
-  if (!find_row(t, copy, word, path->subscript, &row)) return;
-  const uint32_t count = row.before + 1 + row.after;
-  if (path->count * count > PAIRS_MAX) return;
-  for (uint32_t i = 0; i < path->count; i++)
+  if (!find_row(t, copy, word, path, &row)) return;
+  const uint32_t count = row.before + 1 + row.after, first_count = path->counted ? path->count : 1;
+  if (first_count * count > PAIRS_MAX) return;
+  for (uint32_t i = 0; i < first_count; i++)
     for (uint32_t k = 0; k < count; k++)
       if (!follows_both(t, copy, path, &row, word,
                         (const uint32_t[]){i - (uint32_t)index, k - row.before}))
         return;
-  path->second = (struct caf_second){row.value - row.before,
-                                     count,
-                                     (uint16_t)row.at,
-                                     (uint16_t)row.stride,
-                                     (uint16_t)(row.before * row.stride),
-                                     (uint16_t)(t->token->bytes - path->word),
-                                     0};
+  path->second = (struct caf_second){.first = row.value - row.before,
+                                     .count = count,
+                                     .stride = (uint32_t)row.stride,
+                                     .back = row.before * (uint32_t)row.stride,
+                                     .limit = (uint32_t)t->token->bytes,
+                                     .subscript = (uint16_t)row.at};
 }
 
 /* A part of the coarray, and words of an element that the accessor may follow in it. */
@@ -448,7 +453,7 @@ static bool always_keeps_to(const struct caf_trial *t, const struct part *part,
 static bool keeps_to_path(const struct caf_trial *t, const struct caf_path *path, size_t index) {
   const size_t at = path->word + index * path->stride, in = at % t->element;
   const struct part part = {at - in, t->element, (uint64_t)1 << in / WORD};
-  if (has_addresses(t)) return path->counted || t->element == t->token->bytes;
+  if (has_addresses(t)) return path->counted || path->second.count || t->element == t->token->bytes;
   return always_keeps_to(t, &part, path);
 }
 
@@ -466,9 +471,8 @@ static bool find_element(const struct caf_trial *t, char *copy, struct caf_path 
     else
       path->word = (uint16_t)(path->word + found * t->element);
   }
-  if (!path->counted && find_row(t, copy, path->word, SIZE_MAX, &row))
-    *index = take_row(path, &row);
-  if (path->counted) find_second(t, copy, path, *index);
+  if (!path->counted && find_row(t, copy, path->word, NULL, &row)) *index = take_row(path, &row);
+  find_second(t, copy, path, *index);
   return true;
 }
 
@@ -588,20 +592,23 @@ void caf_follow(const struct caf_trial *t, struct caf_followed *found) {
   *found = f;
 }
 
-/* Whether the words of a path with two subscripts lead to the segment of the rank. [in] add: as of
- * caf_follow_path. */
+/* Whether the words of a path with two subscripts, or one that falls, lead to the segment of the
+ * rank. [in] add: as of caf_follow_path. */
 static bool follow_both(const struct caf_token *t, const struct caf_path *path, uint32_t rank,
                         const void *add) {
-  uint32_t one, two;
+  uint32_t one = 0, two;
   if (t->sizes != path->second.sizes) return false;
-  memcpy(&one, (const char *)add + path->subscript, sizeof one);
+  if (path->counted) {
+    memcpy(&one, (const char *)add + path->subscript, sizeof one);
+    one -= path->first;
+    if (one >= path->count) return false;
+  }
   memcpy(&two, (const char *)add + path->second.subscript, sizeof two);
-  one -= path->first;
   two -= path->second.first;
-  if (one >= path->count || two >= path->second.count) return false;
-  const uint32_t bytes = one * path->stride + two * path->second.stride - path->second.back;
-  return bytes < path->second.limit &&
-         caf_follow_links(path, rank, t->addr[rank] + path->word + bytes);
+  const uint32_t at =
+      path->word + one * path->stride + two * path->second.stride - path->second.back;
+  return two < path->second.count && at < path->second.limit &&
+         caf_follow_links(path, rank, t->addr[rank] + at);
 }
 
 /* Whether the words of all elements lead to the segment of the rank. */

@@ -71,11 +71,11 @@ struct caf_path {
   uint16_t link[CAF_LINKS_MAX]; /* where each is, from the address in the one before */
   uint8_t links;                /* further words */
   bool counted;                 /* there is a subscript; else there is one element */
-  struct caf_second {           /* a second subscript, as of x(i)%c(k) */
+  struct caf_second {           /* a second subscript, as of x(i)%c(k), or one that falls: c(9-k) */
     uint32_t first, count;      /* values; 0: there is none */
-    uint16_t subscript, stride; /* as above */
-    uint16_t back;              /* bytes that the first value is before that of the trial */
-    uint16_t limit;             /* bytes in which the words lie, from `word` on */
+    uint32_t stride, back;      /* bytes from one to the next, and from the first to the trial's, */
+    uint32_t limit;             /* modulo 2**32; of the coarray */
+    uint16_t subscript;         /* as above */
     uint32_t sizes;             /* in place of those above, which are 0: short forms have no room */
   } second;
 };
@@ -94,7 +94,7 @@ struct caf_accessor {
   void (*function)(void);
   int hash;
   struct caf_trials trials;
-  char pad[40];
+  char pad[32];
 };
 _Static_assert(sizeof(struct caf_accessor) == 128, "an accessor is found by a shift");
 
