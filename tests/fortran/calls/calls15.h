@@ -126,7 +126,7 @@ static inline int64_t get_number(void *token, int image, int hash, struct values
   CAF(get_from_remote)
   (token, NULL, NULL, image, 8, &to, NULL, NULL, false, CAF(get_remote_function_index)(hash),
    add.at, add.bytes, stat, NULL, NULL);
-  return value;
+  return *(const int64_t *)to; /* as compiled programs: the library may say where the number is */
 }
 
 /* object = an 8-byte integer. */
