@@ -5,11 +5,12 @@
  * Usage: loops [N SWEEPS ROUNDS [NAME]]. Each function loop_NAME makes SWEEPS sweeps over about N
  * words, with a barrier after each, so that the checker meets each word anew in each sweep. Prints
  * `loop NAME ELEMENTS NS`: processor time of one element, the least of the rounds. Run with one
- * rank.
+ * rank, which is the peer of the operations of the last four, too.
  */
 #include <float.h>
 #include <gasnet.h>
 #include <gasnet_coll.h>
+#include <gasnet_ratomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,6 +121,54 @@ LOOP loop_product(void) {
   return times * M * M * M;
 }
 
+/* ---- operations on words of a rank, in an order that caches do not like */
+
+#define STRIDE 7919L
+static gex_AD_t ad;
+
+LOOP loop_put(void) {
+  double value = 3;
+  for (long s = 0; s < sweeps; s++) {
+    for (long i = 0; i < n; i++)
+      gex_RMA_PutBlocking(tm, 0, x + i * STRIDE % n, &value, sizeof value, 0);
+    barrier();
+  }
+  return sweeps * n;
+}
+
+LOOP loop_get(void) {
+  double value = 0;
+  for (long s = 0; s < sweeps; s++) {
+    for (long i = 0; i < n; i++)
+      gex_RMA_GetBlocking(tm, &value, 0, x + i * STRIDE % n, sizeof value, 0);
+    barrier();
+  }
+  return sweeps * n;
+}
+
+LOOP loop_add(void) {
+  uint64_t *const words = (uint64_t *)(void *)y, old;
+  for (long s = 0; s < sweeps; s++) {
+    for (long i = 0; i < n; i++)
+      gex_Event_Wait(gex_AD_OpNB_U64(ad, &old, 0, words + i * STRIDE % n, GEX_OP_FADD, 1, 0, 0));
+    barrier();
+  }
+  return sweeps * n;
+}
+
+static long messages;
+static void on_message(gex_Token_t token, gex_AM_Arg_t value) {
+  (void)token;
+  messages += value;
+}
+LOOP loop_message(void) {
+  const long before = messages, count = n / 16;
+  for (long i = 0; i < count; i++) gex_AM_RequestShort1(tm, 0, 200, 0, 1);
+  GASNET_BLOCKUNTIL(messages == before + count);
+  barrier();
+  return count;
+}
+
 /* Called after each round: where an instruction counter writes its file. */
 __attribute__((noinline)) void loops_end(void);
 void loops_end(void) {
@@ -161,9 +210,12 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     long (*loop)(void);
-  } all[] = {{"daxpy", loop_daxpy},    {"sum", loop_sum},     {"stencil", loop_stencil},
-             {"gather", loop_gather},  {"chase", loop_chase}, {"count", loop_count},
-             {"product", loop_product}};
+  } all[] = {{"daxpy", loop_daxpy},     {"sum", loop_sum},        {"stencil", loop_stencil},
+             {"gather", loop_gather},   {"chase", loop_chase},    {"count", loop_count},
+             {"product", loop_product}, {"put", loop_put},        {"get", loop_get},
+             {"add", loop_add},         {"message", loop_message}};
+  gex_AM_Entry_t entry = {
+      200, (gex_AM_Fn_t)on_message, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 1, NULL, NULL};
   gex_Client_t client;
   gex_EP_t ep;
   gex_Segment_t segment;
@@ -174,14 +226,17 @@ int main(int argc, char **argv) {
   if (n < 8192 || sweeps < 1) gasnet_exit(2);
   while ((side + 1) * (side + 1) <= n) side++;
   const size_t bytes = (size_t)n * sizeof *x;
+  if (gex_EP_RegisterHandlers(ep, &entry, 1) != GASNET_OK) return 1;
   if (gex_Segment_Attach(&segment, tm, 3 * bytes) != GASNET_OK) return 1;
   x = gex_Segment_QueryAddr(segment);
   y = x + n;
   list = (long *)(void *)(y + n);
   for (long i = 0; i < n; i++) x[i] = 1, y[i] = 2;
   shuffle();
+  gex_AD_Create(&ad, tm, GEX_DT_U64, GEX_OP_FADD, 0);
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     if (argc < 5 || strcmp(argv[4], all[i].name) == 0) run(all[i].name, all[i].loop, rounds);
+  gex_AD_Destroy(ad);
   barrier();
   gasnet_exit(0);
 }

@@ -23,7 +23,9 @@ LARGE = ("131072", "10", "3")
 RUNS = 6
 # Instructions of an element with the check, at most: a tenth more than gcc 12's.
 BARS = {"daxpy": 40, "sum": 17, "stencil": 131, "gather": 67, "chase": 34, "count": 52,
-        "product": 39}
+        "product": 39, "put": 520, "get": 527, "add": 1295, "message": 1145}
+# Of an operation by a program that is compiled without it.
+BARS_AS_IT_IS = {"put": 435, "get": 442, "add": 890, "message": 817}
 LINE = re.compile(r"^loop (\w+) (\d+) ([\d.]+)$", re.M)
 
 
@@ -63,15 +65,19 @@ def check(tombolo, plain, checked):
         print("skipped: valgrind is not installed (scripts/install_deps.sh)")
         return SKIPPED
     without, with_check = count(tombolo, plain, False), count(tombolo, checked, True)
+    counts = {name: (n, without[name], BARS.get(name)) for name, n in with_check.items()}
+    for name, n in count(tombolo, plain, True).items():
+        if name in BARS_AS_IT_IS:
+            counts[f"{name}, as it is"] = n, without[name], BARS_AS_IT_IS[name]
     failed = sorted(set(BARS) ^ set(with_check))
-    for name in with_check:
-        times = with_check[name] / without[name]
-        print(f"{name:8} {without[name]:6.1f} {with_check[name]:7.1f} {times:6.1f} times")
-        if with_check[name] > BARS.get(name, with_check[name]):
+    for name, (checked_count, plain_count, bar) in counts.items():
+        times = checked_count / plain_count
+        print(f"{name:18} {plain_count:6.1f} {checked_count:7.1f} {times:6.1f} times")
+        if checked_count > (bar or checked_count):
             failed.append(name)
     for name in failed:
-        print(f"FAILED: {name}: BARS says {BARS.get(name)}. Make it shorter, or say in the commit"
-              " why it must be longer")
+        print(f"FAILED: {name}: the bar is {counts.get(name, [None])[-1]}. Make it shorter, or say"
+              " in the commit why it must be longer")
     return 1 if failed else 0
 
 
