@@ -107,6 +107,8 @@ struct chk_watch {
   uint32_t threads; /* not 0: threads may race with each other. Then any atomic operation and any
                      * volatile access is watched. */
   void (*changes)(uintptr_t addr, int kind); /* before a volatile access */
+  /* Whether words of this thread settle an access, so that `access` need not be called. */
+  int (*settles)(uintptr_t addr, size_t bytes, int kind, const void *pc);
 };
 
 extern struct chk_watch tombolo_check_watch;

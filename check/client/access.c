@@ -123,6 +123,11 @@ static void run_alone(struct chk_run *run, uintptr_t addr) {
 void tombolo_check_access(const void *at, struct chk_run *run, const void *pc) {
   const struct chk_watch *const w = chk_watched;
   const int kind = run->how & CHK_RUN_STORES ? CHK_STORE : CHK_LOAD;
+  if (w->threads) {
+    const size_t bytes = run->how & ~CHK_RUN_STORES;
+    if (!w->settles((uintptr_t)at, bytes, kind, pc)) chk_tell_any(at, bytes, kind, pc);
+    return;
+  }
   const int own = chk_in(&w->own, (uintptr_t)at);
   if (run->tries && (own || !w->others.bytes)) {
     if (w->run)

@@ -509,6 +509,8 @@ static inline uintptr_t chk_resolve(uintptr_t addr) {
 /* ---- seen.c: loads and stores of the segment that has words */
 /* A load or store, of bytes of that segment. */
 void chk_see(uintptr_t addr, size_t bytes, int kind, const void *pc);
+/* Whether words of the calling thread settle an access, where each thread has its own. */
+int chk_settles(uintptr_t addr, size_t bytes, int kind, const void *pc);
 /* As chk_see, for an access that does not make the run of its line longer. */
 void chk_run(struct chk_run *run, uintptr_t addr, const void *pc);
 /* Ends all runs, for good. */

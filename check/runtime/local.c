@@ -38,8 +38,6 @@ static void compare_buffer(uintptr_t addr, size_t bytes, int kind, const void *p
 
 /* ---- strict accesses of UPC */
 
-_Thread_local CHK_FAST int chk_strict_how;
-
 static _Thread_local CHK_FAST struct {
   uint32_t site, owner;
   uintptr_t word; /* of the owner; 0: none yet */
@@ -129,6 +127,7 @@ static void on_volatile(uintptr_t addr, int kind) {
 
 void chk_local_start(void) {
   tombolo_check_watch.changes = on_volatile;
+  tombolo_check_watch.settles = chk_settles;
   tombolo_check_watch.access = on_access;
   tombolo_check_watch.run = chk_run;
   tombolo_check_watch.runs_end = chk_runs_end;

@@ -227,8 +227,15 @@ static void enter_group(int kind, uintptr_t group) {
 
 static void end_runs(void);
 
+/* Whether a small segment has no words, as between two operations most often. */
+static inline bool has_none(void) {
+  return chk.own.bytes / CHK_PAGE_BYTES / CHK_PAGES_OF_GROUP < 64 &&
+         (!chk.own.bytes ||
+          (!any_flag(w->seen[CHK_LOAD]->group) && !any_flag(w->seen[CHK_STORE]->group)));
+}
+
 /* Enter the words of `w`. */
-static void enter_all(void) {
+static __attribute__((noinline)) void enter_all(void) {
   const uintptr_t groups = chk.own.bytes / CHK_PAGE_BYTES / CHK_PAGES_OF_GROUP + 1;
   for (int kind = 0; kind < 2 && chk.own.bytes; kind++)
     for (uintptr_t g = 0; g < groups; g += 8) {
@@ -246,7 +253,7 @@ static void enter_all(void) {
 void chk_enter_own(void) {
   if (!chk.own.bytes || !chk.self->words) return;
   w = chk.self->words;
-  enter_all();
+  if (!has_none()) enter_all();
   w = &chk_words;
 }
 
@@ -261,10 +268,10 @@ static void enter_each_thread(void) {
 }
 
 void chk_enter_seen(void) {
-  end_runs();
+  if (chk.runs) end_runs();
   if (CHK_UNLIKELY(chk.each_thread))
     enter_each_thread();
-  else
+  else if (!has_none())
     enter_all();
 }
 
@@ -357,17 +364,16 @@ static void see(int kind, uint32_t line, uintptr_t from, size_t bytes) {
   }
 }
 
-/* Whether a thread's access needs no lock: its own words settle it. */
-static bool settles(uintptr_t addr, size_t bytes, int kind, const void *pc) {
+int chk_settles(uintptr_t addr, size_t bytes, int kind, const void *pc) {
   const struct chk_words *const mine = chk_me->words;
   const uintptr_t offset = addr - chk.own.base;
-  if (!mine || chk_take_next) return false;
-  if (bytes == 16 && addr % 8 == 0) return chk_sees_two(mine->seen[kind], offset, pc);
-  return addr % 8 + bytes <= 8 && chk_sees(mine->seen[kind], offset, bytes, pc);
+  if (CHK_UNLIKELY(!mine || chk_take_next || chk_strict_how || offset >= chk.own.bytes)) return 0;
+  if (addr % 8 + bytes <= 8) return chk_sees(mine->seen[kind], offset, bytes, pc);
+  return bytes == 16 && addr % 8 == 0 && chk_sees_two(mine->seen[kind], offset, pc);
 }
 
 void chk_see(uintptr_t addr, size_t bytes, int kind, const void *pc) {
-  if (CHK_UNLIKELY(chk.each_thread) && settles(addr, bytes, kind, pc)) return;
+  if (CHK_UNLIKELY(chk.each_thread) && chk_settles(addr, bytes, kind, pc)) return;
   chk_guard();
   if (chk.each_thread && !chk.self->words) chk.self->words = chk_words_new();
   if (chk.each_thread) w = chk.self->words;

@@ -11,3 +11,4 @@ struct chk chk = {.lock = PTHREAD_MUTEX_INITIALIZER};
 struct chk_real chk_real;
 struct chk_words chk_words;
 _Thread_local CHK_FAST bool chk_within;
+_Thread_local CHK_FAST int chk_strict_how;
