@@ -42,6 +42,19 @@ if(TMB_CHECK_GCC AND TARGET tombolo_check_client)
     DEPENDS "${tmb_replay_dir}/bugs_main.c" "${tmb_replay_dir}/atomics.c" "${tmb_replay_dir}/bugs.h"
       tombolo_tool tombolo_shared tombolo_check_client
     COMMENT "Replayed: atomics" VERBATIM)
+  find_program(TMB_CHECK_GXX NAMES g++ DOC "g++, for a test of tombolo c++ --check")
+  if(TMB_CHECK_GXX)
+    add_custom_command(OUTPUT "${tmb_atomics}_cxx"
+      COMMAND $<TARGET_FILE:tombolo_tool> c++ -Wall -O1 --check "--compiler=${TMB_CHECK_GXX}"
+        -std=c++17 -DGASNET_PAR=1 "${tmb_replay_dir}/atomics_cxx.cc" -o "${tmb_atomics}_cxx"
+      DEPENDS "${tmb_replay_dir}/atomics_cxx.cc" tombolo_tool tombolo_shared tombolo_check_client
+      COMMENT "Replayed: atomics_cxx" VERBATIM)
+    add_custom_target(replay.atomics_cxx ALL DEPENDS "${tmb_atomics}_cxx")
+    add_dependencies(replay.atomics_cxx tombolo_replay)
+    add_test(NAME multi.replay_atomics_cxx COMMAND python3 "${tmb_replay_dir}/bugs.py"
+      $<TARGET_FILE:tombolo_tool> "${tmb_atomics}_cxx" atomics_cxx)
+    set_tests_properties(multi.replay_atomics_cxx PROPERTIES LABELS multi TIMEOUT 120)
+  endif()
   add_custom_target(replay.atomics ALL DEPENDS "${tmb_atomics}")
   add_dependencies(replay.atomics tombolo_replay)
   foreach(case IN ITEMS spin numbers looks handlers)

@@ -4,7 +4,7 @@
  *
  * Owns nothing. Called by check/client, which is linked into a program that is compiled with
  * `--check`: the compiler puts a call in place of each. One that changes its word has a turn among
- * those on the word; one that does not, as a load or a failed compare and exchange, is a value that
+ * those of the rank; one that does not, as a load or a failed compare and exchange, is a value that
  * was read, so that a loop that spins has an event where it ends. Calls: words.c. Invariants: no
  * handler runs inside, since the program may hold a lock made of them; those of a handler have no
  * order of their own, and under chaos alone none has.
@@ -80,9 +80,8 @@ uint64_t tombolo_replay_atomic(volatile void *at, size_t bytes, int what, uint64
   if (rpl.mode == RPL_OFF || rpl.mode == RPL_CHAOS) return change(&o, &after);
   const bool outer = rpl_enter(RPL_CALL_tombolo_replay_atomic, pc);
   if (!outer) return change(&o, &after);
-  void *const word = (void *)(uintptr_t)at;
-  const uint64_t value = what == CHK_GET ? rpl_see(rpl.rank, word, read_word, &o)
-                                         : rpl_change(word, change, &o, read_word);
+  const uint64_t value =
+      what == CHK_GET ? rpl_look(pc, read_word, &o) : rpl_change(pc, change, &o, read_word);
   rpl_leave(outer);
   return value;
 }

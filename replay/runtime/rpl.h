@@ -222,10 +222,11 @@ void rpl_wait_step(uint64_t *steps, const char *what);
  * of the last read of this word. A replay waits until the word has the recorded value. in rank,
  * addr: name of the word; read, arg: reads it now. */
 uint64_t rpl_see(uint32_t rank, const void *addr, uint64_t (*read)(void *arg), void *arg);
-/* An operation of the program that may change a word of its own: a turn among those on the word if
- * it does, else a value that is read. in change: does it, and returns the value before, out after:
- * and behind; read: returns the value now. */
-uint64_t rpl_change(void *addr, uint64_t (*change)(void *arg, uint64_t *after), void *arg,
+/* An atomic operation of the program. The first only reads. The second has a turn among those that
+ * change a word, if it does, else it is a value that is read. in pc: the line; read: returns the
+ * value; change: does it, and returns the value before, out after: and behind. */
+uint64_t rpl_look(const void *pc, uint64_t (*read)(void *arg), void *arg);
+uint64_t rpl_change(const void *pc, uint64_t (*change)(void *arg, uint64_t *after), void *arg,
                     uint64_t (*read)(void *arg));
 /* A call writes a word of a rank of the job and is complete when it returns: around it. */
 struct rpl_bucket *rpl_write_begin(uint32_t rank, const void *addr);

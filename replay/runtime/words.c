@@ -29,10 +29,11 @@
                         */
 #define SHORT 8u       /* bytes of a put that is counted, at most */
 
-/* A word, as a thread has read it last; behind the words one whose value is how many are used. */
+/* A word, or a line with an atomic operation, as a thread has read it last; behind the words one
+ * whose value is how many are used. */
 struct rpl_seen {
-  const void *addr;
-  uint32_t rank;
+  const void *addr; /* or the return address */
+  uint32_t rank;    /* or LINES */
   bool used, known; /* known: it was read before */
   uint32_t writes;  /* of its bucket, then */
   uint32_t noted;   /* those of the last value that an event has with its writes */
@@ -162,9 +163,8 @@ static uint64_t see_now(struct want *w, struct rpl_bucket *b, uint64_t (*read)(v
   return w->value;
 }
 
-uint64_t rpl_see(uint32_t rank, const void *addr, uint64_t (*read)(void *arg), void *arg) {
-  struct rpl_seen *const last = word_of(rank, addr);
-  struct rpl_bucket *const b = bucket_of(rank, addr);
+static uint64_t see(struct rpl_bucket *b, struct rpl_seen *last, uint64_t (*read)(void *arg),
+                    void *arg) {
   struct want w = {.bucket = b};
   uint64_t value;
   if (rpl.mode == RPL_REPLAYS && (rpl_log_next() || rpl_log_has_end())) {
@@ -180,6 +180,10 @@ uint64_t rpl_see(uint32_t rank, const void *addr, uint64_t (*read)(void *arg), v
   last->value = value;
   last->writes = w.writes;
   return value;
+}
+
+uint64_t rpl_see(uint32_t rank, const void *addr, uint64_t (*read)(void *arg), void *arg) {
+  return see(bucket_of(rank, addr), word_of(rank, addr), read, arg);
 }
 
 /* ---- short gets */
@@ -355,16 +359,25 @@ static void in_turn(gex_AD_t ad, const struct gexx_ad_op *op) {
   unlock(b);
 }
 
-uint64_t rpl_change(void *addr, uint64_t (*change)(void *arg, uint64_t *after), void *arg,
+/* Atomic operations of the program. The heap gives other addresses in other runs, so all words have
+ * one order, and the last value is that of a line. */
+static struct rpl_bucket own_words;
+#define LINES UINT32_MAX /* in place of a rank */
+
+uint64_t rpl_look(const void *pc, uint64_t (*read)(void *arg), void *arg) {
+  return see(&own_words, word_of(LINES, pc), read, arg);
+}
+
+uint64_t rpl_change(const void *pc, uint64_t (*change)(void *arg, uint64_t *after), void *arg,
                     uint64_t (*read)(void *arg)) {
-  struct rpl_bucket *const b = bucket_of(rpl.rank, addr);
-  struct rpl_seen *const last = word_of(rpl.rank, addr);
+  struct rpl_bucket *const b = &own_words;
+  struct rpl_seen *const last = word_of(LINES, pc);
   const bool replays = rpl.mode == RPL_REPLAYS && rpl_log_knows();
-  if (replays && !await_ticket(b)) return rpl_see(rpl.rank, addr, read, arg);
+  if (replays && !await_ticket(b)) return see(b, last, read, arg);
   uint64_t after;
   lock(b);
   const uint64_t value = change(arg, &after);
-  struct want w = {.value = value, .bucket = b, .writes = b->writes};
+  const struct want w = {.value = value, .bucket = b, .writes = b->writes};
   const bool same = last && last->known && last->value == value;
   if (after != value || replays)
     has_changed(b);
@@ -373,7 +386,7 @@ uint64_t rpl_change(void *addr, uint64_t (*change)(void *arg, uint64_t *after), 
   unlock(b);
   if (!last) return value;
   last->known = true;
-  last->value = after;
+  last->value = value;
   last->writes = w.writes;
   return value;
 }

@@ -11,6 +11,7 @@
 # CASE `memory`: loads of memory see it sooner or later than in the recording.
 # CASE `prepared`: a run with prepared messages is replayed.
 # CASE `flood`: handlers that wait for room.
+# CASE `atomics_cxx`: of atomics_cxx.cc.
 # CASE `overtaken`: messages between hosts overtake each other.
 # CASE `full`: a file system without room for the recording.
 # CASE `refused_calls`, `refused_transfers`: calls that are repeated until they are done are refused
@@ -372,11 +373,11 @@ def full(tombolo, program, _case, folder):
 
 def main():
     tombolo, program, case = sys.argv[1:4]
-    checks = {"chaos": chaos, "chaos_ends": chaos_ends, "chaos_needs": chaos_needs,
-              "deviation": deviation, "flood": differs, "full": full, "memory": memory,
-              "only": only, "overtaken": overtaken, "prepared": prepared, "refused": refused,
-              "refused_calls": refused_calls, "refused_transfers": refused_calls,
-              "stepped": stepped, "stepped_long": stepped}
+    checks = {"atomics_cxx": differs, "chaos": chaos, "chaos_ends": chaos_ends,
+              "chaos_needs": chaos_needs, "deviation": deviation, "flood": differs, "full": full,
+              "memory": memory, "only": only, "overtaken": overtaken, "prepared": prepared,
+              "refused": refused, "refused_calls": refused_calls,
+              "refused_transfers": refused_calls, "stepped": stepped, "stepped_long": stepped}
     with tempfile.TemporaryDirectory() as folder:
         fault = checks.get(case, reproduces)(tombolo, program, case, folder)
     if fault:
