@@ -6,6 +6,7 @@
  * calls/start.c. Calls: shared_row.h, shared_now.c for small data, core's ops. Reductions go from
  * the highest rank down, the left operand is the new one: one order on every rank and in every run,
  * and a client's function, which overwrites its right operand, never writes to a slot.
+ * Long broadcasts from a mapped segment are read there: the root's first chunk says where.
  * Invariants: guarded by the lock of collectives; ops of a team complete in order; nothing here
  * blocks.
  */
@@ -13,6 +14,7 @@
 
 #include "base/container/list.h"
 #include "base/log.h"
+#include "coll/engine/pull.h"
 #include "coll/engine/receive.h"
 #include "coll/select/tuning.h"
 #include "core/op/lost.h"
@@ -25,8 +27,13 @@
 
 /* PROBES: polls inside a call where a member has a processor to itself. VAIN_LOOKS: empty polls of
  * a member that shares its processor, before it compares the calls of the members. Chosen. */
-#define PROBES     16u
-#define VAIN_LOOKS 4u
+#define PROBES       16u
+#define VAIN_LOOKS   4u
+
+/* Bytes from which on a broadcast is offered where that is possible; and chunks of it that a member
+ * reads in one go, with the lock held. Chosen: shorter ones take as long through rows. */
+#define OFFER_LEAST  (128u << 10)
+#define OFFER_CHUNKS 64u
 
 /* The calls of a client's function for an op, one after another. */
 struct client {
@@ -54,6 +61,7 @@ struct tmb_coll_shared_op {
   uint32_t vain;         /* looks in a row at which not all had come */
   bool shows;            /* this member has data for others and writes chunks */
   uint64_t folds;        /* bytes of the result that the last member makes for all; 0: none */
+  uint64_t where;        /* address at the root of data that it offers; 0: it shows them */
   bool meets;            /* members that show count themselves at each chunk, see shared_meet.h */
 };
 
@@ -250,6 +258,18 @@ static bool meet(const struct tmb_team *team, const struct tmb_coll_shared *b,
   return true;
 }
 
+/* Whether the root says with its first chunk where its data are; equal on all members. */
+static bool says_where(const struct tmb_coll_shared_op *op) {
+  return op->call.kind == TMB_COLL_BROADCAST && op->call.bytes >= OFFER_LEAST;
+}
+
+/* Address of the root's data where all members map them, else 0. */
+static uint64_t where_mapped(const struct tmb_team *team, const struct tmb_coll_shared_op *op) {
+  for (uint32_t r = 0; r < team->head.size; r++)
+    if (!tmb_pull_saves(tmb_team_jobrank(team, r), op->call.src, op->call.bytes)) return 0;
+  return (uint64_t)(uintptr_t)op->call.src;
+}
+
 /* Show the next chunk. out wakes: set to true if the readers are to be woken. Returns false when
  * there is no room for the chunk. */
 static bool show(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_coll_shared_op *op,
@@ -262,17 +282,21 @@ static bool show(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_co
     b->lacks |= small ? TMB_ROW_WANTS_SMALL : TMB_ROW_WANTS_SLOT;
     return false;
   }
+  if (op->shown == 0 && says_where(op)) {
+    op->where = where_mapped(team, op);
+    memcpy(tmb_row_head(row, number)->small, &op->where, sizeof op->where);
+  }
   char *to = tmb_row_data(row, number, length * blocks);
   const char *from = (const char *)op->call.src + at;
   const bool whole = kinds[op->call.kind].reduces || op->folds; /* others read its own block, too */
   const uint64_t mine = whole ? UINT64_MAX : team->head.rank;
-  for (uint64_t i = 0; i < blocks; i++)
+  for (uint64_t i = 0; i < blocks && !op->where; i++)
     if (i != mine || blocks == 1)
       tmb_row_copy(to + i * length, from + i * op->call.bytes, length, !whole);
   tmb_row_publish(row, number, op->signature);
   if (!op->meets || meet(team, b, op, number)) *wakes = true;
   if (!tmb_job.wait.crowded) wake_readers(team, &op->call);
-  op->shown++;
+  op->shown = op->where ? op->chunks : op->shown + 1;
   return true;
 }
 
@@ -385,6 +409,53 @@ static bool needs_others(const struct tmb_team *team, const struct tmb_coll_shar
   return high - low > 1 || (high > low && low != team->head.rank);
 }
 
+/* Find out whether the root offers its data. Returns false while it has shown nothing. */
+static bool find_where(const struct tmb_team *team, const struct tmb_coll_shared *b,
+                       struct tmb_coll_shared_op *op) {
+  const struct tmb_shared_head *head = tmb_row_head(b->row[op->call.root], op->first);
+  if (tmb_load_acq(&head->number) != op->first + 1) return false;
+  tmb_row_check(team, op->signature, op->call.root, head);
+  memcpy(&op->where, head->small, sizeof op->where);
+  return true;
+}
+
+/* Read a part of what the root offers. Returns false while this rank has not mapped it yet. Only
+ * the last part is published as read, for the root waits for that. */
+static bool take_offered(struct tmb_team *team, struct tmb_coll_shared *b,
+                         struct tmb_coll_shared_op *op) {
+  const uint64_t chunks = TMB_MIN(op->chunks - op->read, (uint64_t)OFFER_CHUNKS);
+  const uint64_t at = op->read * op->unit, bytes = TMB_MIN(chunks * op->unit, op->call.bytes - at);
+  const char *from = tmb_pull_mapped(tmb_team_jobrank(team, op->call.root), op->where + at, bytes);
+  char *const to = (char *)op->call.dst + at;
+  if (!from) return false;
+  if (to != from) memcpy(to, from, bytes);
+  op->read += chunks;
+  if (op->read < op->chunks) return true;
+  tmb_row_read_to(team, b, op->first + op->chunks);
+  return true;
+}
+
+/* Whether this member reads nothing in rows: the data are offered, and it takes a part of them, or
+ * it is not known yet where they are. */
+static bool reads_there(struct tmb_team *team, struct tmb_coll_shared *b,
+                        struct tmb_coll_shared_op *op) {
+  if (op->shown && !op->read && says_where(op) && !find_where(team, b, op)) return true;
+  if (op->where && op->read < op->chunks) (void)take_offered(team, b, op);
+  return op->where;
+}
+
+/* Whether all members have read what this one offers. Else it waits, as for room. */
+static bool let_go(const struct tmb_team *team, struct tmb_coll_shared *b,
+                   const struct tmb_coll_shared_op *op) {
+  if (TMB_LIKELY(!op->where) || team->head.rank != op->call.root) return true;
+  for (uint32_t r = 0; r < team->head.size; r++)
+    if (tmb_load_acq(&b->row[r]->read.word) < op->first + op->chunks) {
+      b->lacks |= TMB_ROW_WANTS_SLOT;
+      return false;
+    }
+  return true;
+}
+
 /* Take this member's data of the next chunk, as far as they have been shown. Returns whether that
  * is done. */
 static bool take(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_coll_shared_op *op) {
@@ -418,6 +489,7 @@ static uint64_t advance(struct tmb_team *team, struct tmb_coll_shared *b,
     bool wakes = false;
     while (op->shown < op->chunks && show(team, b, op, &wakes)) {}
     if (wakes && tmb_job.wait.crowded) wake_readers(team, &op->call);
+    if (head && reads_there(team, b, op)) break; /* a part at a time: the lock is held */
     while (head && op->read < op->shown && !applies(op) && take(team, b, op)) {
       op->read++;
       op->members_read = 0;
@@ -444,6 +516,7 @@ static void begin(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_c
   op->read = 0;
   op->members_read = 0;
   op->vain = 0;
+  op->where = 0;
   op->meets = meets(c->kind);
   op->folds = folds(team, c);
   op->first = tmb_row_begin(b, op->chunks);
@@ -495,16 +568,18 @@ static void end(struct tmb_coll_shared_op *op) {
   op_free(op);
 }
 
-/* Advance the ops of a team in order. Returns how many chunks were shown and read. */
+/* Advance the ops of a team in order. Returns how many chunks were shown and read, and how many ops
+ * are complete. */
 static uint64_t advance_team(struct tmb_team *team, struct tmb_coll_shared *b) {
   uint64_t done = 0;
   b->lacks = 0;
   for (struct tmb_coll_shared_op *op; (op = b->first) != NULL;) {
     done += advance(team, b, op, true);
-    if (op->closed || op->read < op->chunks) break;
+    if (op->closed || op->read < op->chunks || !let_go(team, b, op)) break;
     (void)TMB_LIST_POP(&b->first);
     if (!b->first) b->end = &b->first;
     end(op);
+    done++; /* a root that others have let go has moved nothing */
   }
   /* Chunks so far ahead of this member's read position have no room, and later ones neither. */
   const uint64_t far = b->read + TMB_SHARED_HEADS;
@@ -605,11 +680,12 @@ gex_Event_t tmb_coll_shared_start(struct tmb_team *team, const struct tmb_coll_c
   if (state == TMB_SHARED_SHOWN) now.shown = now.chunks;
   (void)advance(team, b, &now, !b->first);
   if (!b->first && !tmb_job.wait.crowded && state == TMB_SHARED_NOT_NOW)
-    for (uint32_t i = 0; i < PROBES && now.read < now.chunks; i++) {
+    for (uint32_t i = 0; i < PROBES && (now.read < now.chunks || !let_go(team, b, &now)); i++) {
       tmb_cpu_pause();
       (void)advance(team, b, &now, true);
     }
-  return now.read == now.chunks ? done() : tmb_op_event(keep(team, b, &now));
+  const bool over = now.read == now.chunks && let_go(team, b, &now);
+  return over ? done() : tmb_op_event(keep(team, b, &now));
 }
 
 /* ---- steps of schedules */

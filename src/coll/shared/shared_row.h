@@ -90,13 +90,17 @@ static inline void tmb_row_check(const struct tmb_team *team, struct tmb_call_si
 #define TMB_ROW_WANTS_SLOT  UINT64_C(1)
 #define TMB_ROW_WANTS_SMALL (UINT64_C(1) << 32)
 
-/* Whether the reads of this member so far make room for one that waits. It has said so before it
- * sleeps, with a fence on all processors or, where senders fence, with one of its own
- * (near_door.c). */
-static inline bool tmb_row_room_wanted(const struct tmb_coll_shared *b) {
+/* The word that counts waits for room. A member that waits has changed it before it sleeps, with a
+ * fence on all processors or, where senders fence, with one of its own (near_door.c). */
+static inline uint64_t tmb_row_room_waits(const struct tmb_coll_shared *b) {
   if (TMB_UNLIKELY(tmb_job.near.sender_fences)) tmb_fence_seq();
   tmb_fence_compiler();
-  const uint64_t wanted = tmb_load_rlx(&b->row[0]->room.word);
+  return tmb_load_rlx(&b->row[0]->room.word);
+}
+
+/* Whether the reads of this member so far make room for one that waits. */
+static inline bool tmb_row_room_wanted(const struct tmb_coll_shared *b) {
+  const uint64_t wanted = tmb_row_room_waits(b);
   if (TMB_LIKELY(!wanted)) return false;
   return b->read % (TMB_SHARED_HEADS / 2) == 0 || wanted % TMB_ROW_WANTS_SMALL;
 }
@@ -130,6 +134,18 @@ static inline void tmb_row_say_read(const struct tmb_team *team, const struct tm
   if (!tmb_job.wait.crowded)
     tmb_row_wake_all(team);
   else if (tmb_row_room_wanted(b))
+    tmb_row_give_room(team, b);
+}
+
+/* A member has read all chunks before `number` at once: publish that. It may have passed where
+ * small chunks become free, so each member that waits is looked at. */
+static inline void tmb_row_read_to(const struct tmb_team *team, struct tmb_coll_shared *b,
+                                   uint64_t number) {
+  b->read = number;
+  tmb_store_rel(&b->row[team->head.rank]->read.word, number);
+  if (!tmb_job.wait.crowded)
+    tmb_row_wake_all(team);
+  else if (tmb_row_room_waits(b))
     tmb_row_give_room(team, b);
 }
 
