@@ -34,6 +34,35 @@ TEST(bounded) {
   rig_close(2);
 }
 
+static uint64_t mediums;
+
+static void on_medium(const struct tmb_am_in *in) {
+  assert_int_equal(in->nbytes, TMB_AM_MEDIUM_BYTES_MAX);
+  mediums++;
+}
+
+/* The longest Medium is longer than a packet: the memory of its copy, and that where it is put
+ * together, are used again. */
+TEST(longest_medium) {
+  static uint8_t src[TMB_AM_MEDIUM_BYTES_MAX];
+  struct udp_config config = rig_config();
+  config.packet_bytes = UDP_PACKET_MAX - UDP_SEAL_TAG;
+  rig_open(2, &config, NULL);
+  rig_on_am = on_medium;
+  mediums = 0;
+  int32_t arg = 0;
+  struct tmb_am_out out = rig_medium(1, &arg, src, sizeof src);
+  assert_int_equal(udp_am_send(rig_net[0], &out), 0);
+  for (uint32_t steps = 0; !mediums || !udp_drained(rig_net[0]); steps++) {
+    assert_cmp(steps, <, 1000000);
+    rig_step(2);
+  }
+  for (uint32_t i = 0; i < 2; i++)
+    assert_cmp(rig_net[i]->spare.buf_count[UDP_BUF_CLASSES - 1], >, 0);
+  rig_on_am = NULL;
+  rig_close(2);
+}
+
 /* Long messages whose source is free at once, in the longest packets, over a wire that loses. */
 TEST(resent_from_the_copy) {
   static uint8_t src[BYTES];

@@ -101,10 +101,12 @@ static void keep(struct tmb_net *e, const struct udp_delivery *d, bool by_thread
   if (!h) e->up->fatal("no memory to keep a message of %zu bytes", d->in.nbytes);
   h->delivery = *d;
   h->delivery.memory = h;
+  h->delivery.buf = NULL;
   if (d->in.nargs) memcpy(h->args, d->in.args, d->in.nargs * sizeof *h->args);
   h->delivery.in.args = h->args;
   if (copies) h->delivery.in.payload = memcpy(h->payload, d->in.payload, d->in.nbytes);
   free(d->memory);
+  if (d->buf) udp_buf_put(e, d->buf);
   h->by_thread = by_thread;
   if (by_thread) e->kept.by_thread++;
   TMB_QUEUE_ADD(&e->kept.first, &e->kept.last, h);
@@ -145,5 +147,6 @@ void udp_deliver_credit(struct tmb_net *e, struct udp_batch *b) {
     if (d->cost) udp_credit_back(e, d->peer, d->cost);
     udp_count(&e->stats->received, 1);
     free(d->memory);
+    if (d->buf) udp_buf_put(e, d->buf);
   }
 }

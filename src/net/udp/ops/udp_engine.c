@@ -29,7 +29,7 @@
 
 static uint32_t class_bytes(uint32_t size_class) {
   const uint32_t bytes[UDP_BUF_CLASSES] = {TINY_BUF, SMALL_BUF, MIDDLE_BUF,
-                                           HALF_BUF, LONG_BUF,  UDP_PACKET_MAX};
+                                           HALF_BUF, LONG_BUF,  UDP_BUF_MAX};
   return bytes[size_class];
 }
 
@@ -37,6 +37,7 @@ uint32_t udp_buf_bytes(const struct udp_buf *buf) {
   return class_bytes(buf->size_class);
 }
 
+_Static_assert(UDP_BUF_MAX >= UDP_PACKET_MAX, "a packet fits");
 _Static_assert(UDP_HEADER_BYTES + UDP_RECORD_MAX + 32 <= TINY_BUF, "a packet without tail fits");
 
 struct udp_buf *udp_buf_get(struct tmb_net *e, uint32_t bytes) {

@@ -17,7 +17,10 @@
 
 /* ---- udp_engine.c */
 
-/* Memory of a packet of up to `bytes` bytes. NULL without memory. */
+/* Bytes of a buffer at most: the longest Medium, or packet. */
+#define UDP_BUF_MAX TMB_AM_MEDIUM_BYTES_MAX
+
+/* Memory of a packet, or a payload, of up to `bytes` bytes, at most UDP_BUF_MAX. */
 struct udp_buf *udp_buf_get(struct tmb_net *e, uint32_t bytes);
 /* Bytes that it holds. */
 uint32_t udp_buf_bytes(const struct udp_buf *buf);

@@ -26,10 +26,10 @@
 #define KEEP_NS  1000000000u /* between searches for silent peers */
 #define STALL_NS 200000000u  /* a peer that has acknowledged nothing for so long does not answer */
 
-static void free_parts(struct udp_peer *p) {
+static void free_parts(struct tmb_net *e, struct udp_peer *p) {
   while (p->in.parts) {
     struct udp_parts *t = TMB_LIST_POP(&p->in.parts);
-    free(t->memory);
+    if (t->buf) udp_buf_put(e, t->buf);
     free(t);
   }
   udp_pieces_free(p);
@@ -58,7 +58,7 @@ static void drop_all(struct tmb_net *e, struct udp_peer *p) {
   while (p->bulk.passing) udp_xfer_free(e, p, TMB_LIST_POP(&p->bulk.passing));
   udp_pending_drop(e, &p->gather.pending);
   udp_pending_drop(e, &p->gather.passing);
-  free_parts(p);
+  free_parts(e, p);
   if (p->gather.buf) udp_buf_put(e, p->gather.buf);
   p->gather.buf = NULL;
   p->gather.tail = p->gather.count = 0;

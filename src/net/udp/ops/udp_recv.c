@@ -106,10 +106,10 @@ static void act_signal(struct tmb_net *e, struct udp_peer *p, const struct udp_r
     late_add(e, p, &s);
 }
 
-/* All of a transfer has come: do its action. in args: live until the batch ends; memory: a Medium
- * that was put together, freed afterwards, or NULL. */
+/* All of a transfer has come: do its action. in args: live until the batch ends; buf: of a Medium
+ * that was put together, given back afterwards, or NULL. */
 static void act(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
-                const struct udp_record *r, void *memory) {
+                const struct udp_record *r, struct udp_buf *buf) {
   if (r->action == UDP_ACT_SET || r->action == UDP_ACT_ADD) {
     act_signal(e, p, r);
     return;
@@ -118,7 +118,7 @@ static void act(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
   const bool reply = (r->flags & UDP_REPLY) != 0;
   struct udp_delivery d = {
       .peer = p,
-      .memory = memory,
+      .buf = buf,
       .cost = reply ? 0 : udp_cost(is_long ? 0 : r->total),
       .in = message_of(p, r, is_long ? TMB_AM_LONG : TMB_AM_MEDIUM, r->payload, r->total)};
   if (is_long)
@@ -135,9 +135,8 @@ static struct udp_parts *parts_find(struct udp_peer *p, uint32_t id) {
 static struct udp_parts *parts_new(struct tmb_net *e, struct udp_peer *p,
                                    const struct udp_record *r) {
   struct udp_parts *t = calloc(1, sizeof *t);
-  if (t && r->action == UDP_ACT_MEDIUM) t->memory = malloc(r->total + 16);
-  if (!t || (r->action == UDP_ACT_MEDIUM && !t->memory))
-    e->up->fatal("no memory for a message of %" PRIu64 " bytes", r->total);
+  if (!t) e->up->fatal("no memory for a message of %" PRIu64 " bytes", r->total);
+  if (r->action == UDP_ACT_MEDIUM) t->buf = udp_buf_get(e, (uint32_t)r->total);
   t->id = r->id;
   t->total = r->total;
   t->action.action = r->action;
@@ -148,10 +147,10 @@ static struct udp_parts *parts_new(struct tmb_net *e, struct udp_peer *p,
 static void parts_end(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
                       struct udp_parts *t) {
   (void)TMB_LIST_REMOVE(&p->in.parts, t);
-  if (t->memory) t->action.payload = t->memory;
+  if (t->buf) t->action.payload = t->buf->data;
   /* The arguments have to outlive this struct: it goes when the batch ends. */
   t->action.args = t->args;
-  act(e, b, p, &t->action, t->memory);
+  act(e, b, p, &t->action, t->buf);
   udp_batch_keep(e, b, t);
 }
 
@@ -168,7 +167,7 @@ static void take_part(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p
     refuse(e);
     return;
   }
-  if (t->memory && r->bytes) memcpy(t->memory + r->addr, r->payload, r->bytes);
+  if (t->buf && r->bytes) memcpy(t->buf->data + r->addr, r->payload, r->bytes);
   t->come += r->bytes;
   if (r->flags & UDP_HEAD) {
     t->head = true;

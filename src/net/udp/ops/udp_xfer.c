@@ -43,7 +43,7 @@ struct udp_xfer *udp_xfer_new(struct tmb_net *e, struct udp_peer *p, const struc
 
 void udp_xfer_copy(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
   if (!x->total) return;
-  if (x->total <= UDP_PACKET_MAX) x->buf = udp_buf_get(e, (uint32_t)x->total);
+  if (x->total <= UDP_BUF_MAX) x->buf = udp_buf_get(e, (uint32_t)x->total);
   x->copy = x->buf ? x->buf->data : malloc(x->total);
   if (!x->copy) e->up->fatal("no memory to copy a message of %zu bytes", (size_t)x->total);
   memcpy(x->copy, x->src, x->total);

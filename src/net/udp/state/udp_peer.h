@@ -83,7 +83,7 @@ struct udp_parts {
   bool head; /* the part with the action has come */
   struct udp_record action;
   int32_t args[TMB_AM_ARGS_SENT];
-  uint8_t *memory; /* Medium: where it is put together */
+  struct udp_buf *buf; /* Medium: where it is put together; else NULL */
 };
 
 /* A signal that waits until all packets before its own have come. */

@@ -22,7 +22,8 @@ struct udp_delivery {
   struct udp_peer *peer;
   uint32_t cost; /* of a request */
   struct tmb_am_in in;
-  void *memory; /* freed afterwards, or NULL */
+  void *memory;        /* freed afterwards, or NULL */
+  struct udp_buf *buf; /* given back afterwards, or NULL */
 };
 
 /* To be reported without the lock: a completion, a signal of a get that has been served, or that a
