@@ -259,7 +259,7 @@ FROM_ALL(gasnet_coll_exchange_nb, nbytes * team->size)
 
 /* ---- GASNet-1's barrier in two phases, over the job */
 
-static _Thread_local struct chk_pending named; /* begun by this thread; .members 0: none */
+static struct chk_pending named; /* begun by any thread, one at a time; .members 0: none */
 
 void gasnet_barrier_notify(int id, int flags) {
   if (chk_on())

@@ -538,6 +538,20 @@ FIRST(ok_fences) {
   base[0][0] = 2;
 }
 
+/* One thread begins a barrier of the job, and another one waits for it. */
+OTHER(ok_barrier_of_two) {
+  gasnet_barrier_notify(7, 0);
+}
+CASE(ok_barrier_of_two) {
+  if (me == 1) PUT(0, 0, 8);
+  if (me == 0)
+    pthread_join(begin(run_ok_barrier_of_two), NULL);
+  else
+    gasnet_barrier_notify(7, 0);
+  if (gasnet_barrier_wait(7, 0) != GASNET_OK) abort();
+  if (me == 0) sink = base[0][0];
+}
+
 /* An operation that one thread starts and another one waits for. */
 static gex_Event_t handed;
 OTHER(ok_event) {
