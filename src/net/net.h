@@ -22,7 +22,7 @@
 #include <poll.h>
 
 /* Fixed by this interface. */
-#define TMB_NET_ABI          13 /* changes with this file; a plug-in of another number is refused */
+#define TMB_NET_ABI          14 /* changes with this file; a plug-in of another number is refused */
 #define TMB_NET_SECRET_BYTES 32
 
 struct tmb_net; /* a conduit's own state */
@@ -131,6 +131,7 @@ struct tmb_net_ops {
   uint32_t abi;     /* TMB_NET_ABI */
   const char *name; /* lower case, as in TOMBOLO_CONDUIT */
   bool joins_mpi;   /* the ranks of the job are those of an MPI in this process, once it is open */
+  bool whole;       /* each Medium is one message of the network: fewer, longer ones cost less */
 
   /* ---- mandatory */
 

@@ -74,6 +74,15 @@ static bool offers(const struct tmb_coll_op *op, const struct tmb_step *step) {
                         tmb_coll_place(op, step->from, step->from_at), step->bytes);
 }
 
+/* Bytes of the next message of a step, at most: twice as many where each message costs both sides
+ * calls of the kernel, and the receiver combines none while the next one comes. */
+static uint64_t chunk_of(const struct tmb_coll_op *op, const struct tmb_step *step) {
+  const bool twice = (step->flags & TMB_STEP_GATED) && !op->reducer.elem &&
+                     2 * op->chunk <= TMB_AM_MEDIUM_BYTES_MAX &&
+                     tmb_peer_takes_whole(tmb_team_jobrank(op->team, step->peer));
+  return twice ? 2 * op->chunk : op->chunk;
+}
+
 bool tmb_send_data(struct tmb_coll_op *op, const struct tmb_step *step, bool *again) {
   const bool gated = step->flags & TMB_STEP_GATED;
   if (gated && allowed(op, step) && offers(op, step)) {
@@ -90,7 +99,7 @@ bool tmb_send_data(struct tmb_coll_op *op, const struct tmb_step *step, bool *ag
       op->out.handler = TMB_KIT_COLL_DATA;
       op->out.src = tmb_coll_place(op, step->from, step->from_at + op->at.sent);
       op->out.nbytes =
-          TMB_MIN((gated ? op->at.granted : step->bytes) - op->at.sent, (uint64_t)op->chunk);
+          TMB_MIN((gated ? op->at.granted : step->bytes) - op->at.sent, chunk_of(op, step));
     }
     const size_t bytes = op->out.nbytes;
     if (!transmit(op)) return false;

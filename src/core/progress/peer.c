@@ -55,6 +55,10 @@ int tmb_peer_send_special(struct tmb_am_out *out) {
   return 0;
 }
 
+bool tmb_peer_takes_whole(uint32_t peer) {
+  return !tmb_is_near(peer) && tmb_job.net->whole;
+}
+
 void *tmb_peer_stage(struct tmb_am_out *out) {
   void *buffer;
   if (tmb_is_near(out->peer)) {

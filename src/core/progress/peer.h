@@ -42,6 +42,9 @@ static inline bool tmb_peer_try(struct tmb_am_out *out, const char *what) {
   return rc == 0;
 }
 
+/* Whether the network carries each Medium to a rank of another host as one message. */
+bool tmb_peer_takes_whole(uint32_t peer);
+
 /* Reserve a buffer of TMB_AM_MEDIUM_BYTES_MAX bytes for a message to out->peer: out->is_reply is
  * read, out->staged set, and out->src to the buffer. Returns it, or NULL when none is free now. */
 void *tmb_peer_stage(struct tmb_am_out *out);

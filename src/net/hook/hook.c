@@ -130,6 +130,7 @@ static void pass_atomics(const struct tmb_net_ops *inner, struct tmb_net_ops *ta
 static struct tmb_net_ops pass_table(const struct tmb_net_ops *inner) {
   struct tmb_net_ops table = {.abi = inner->abi,
                               .name = inner->name,
+                              .whole = inner->whole,
                               .close = pass_close,
                               .am_send = pass_am_send,
                               .progress = pass_progress,

@@ -223,4 +223,4 @@ static int loop_progress(struct tmb_net *net, int serve) {
 
 extern const struct tmb_net_ops tmb_net_loop;
 const struct tmb_net_ops tmb_net_loop = {
-    TMB_NET_MANDATORY("loop", loop_open, loop_close, loop_am_send, loop_progress)};
+    TMB_NET_MANDATORY("loop", loop_open, loop_close, loop_am_send, loop_progress), .whole = true};

@@ -205,6 +205,6 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
 
 const struct tmb_net_ops tombolo_net =
     TMB_NET_TABLE("mpi", net_open, net_close, nmpi_am_send, nmpi_progress, .joins_mpi = true,
-                  .put = nmpi_put, .get = nmpi_get, .put_signal = nmpi_put_signal,
+                  .whole = true, .put = nmpi_put, .get = nmpi_get, .put_signal = nmpi_put_signal,
                   .get_signal = nmpi_get_signal, .am_long = nmpi_am_long, .drained = nmpi_drained,
                   .lost = nmpi_lost, .explain = nmpi_explain, .leave = nmpi_leave);

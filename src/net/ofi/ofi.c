@@ -332,7 +332,7 @@ fail:
 }
 
 const struct tmb_net_ops tombolo_net = TMB_NET_TABLE(
-    "ofi", net_open, net_close, ofi_am_send, ofi_progress, .leave = net_leave,
+    "ofi", net_open, net_close, ofi_am_send, ofi_progress, .leave = net_leave, .whole = true,
     .am_long = ofi_am_long, .put = ofi_put, .get = ofi_get, .device_rma = ofi_device_rma,
     .put_signal = ofi_put_signal, .get_signal = ofi_get_signal, .atomic = ofi_atomic,
     .offloads = ofi_offloads, .wait_fds = ofi_wait_fds, .drained = ofi_drained, .lost = ofi_lost,
