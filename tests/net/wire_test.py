@@ -93,6 +93,7 @@ class WireTest(unittest.TestCase):
 
     def test_rate(self):
         with Lab(hosts=2, wire=["rate=20mbit"]) as lab:
+            stream(lab, lab.address(1), 1)  # few wait where the neighbour is not known
             came, seconds = stream(lab, lab.address(1), 300)
             counts = lab.wire.counts()
         self.assertEqual(came, 300)

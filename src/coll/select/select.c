@@ -45,6 +45,10 @@
  * 32 ranks on 2 processors. */
 #define CROWDED_FLAT              16u
 
+/* Block of an exchange up to which two members near each other send it. Longer ones fill their own
+ * caches, as each of them moves its block twice (study/journal/0025). */
+#define PAIR_EXCHANGED            (1024 * KB)
+
 /* Data of a rank up to which a team acts through leaders where the ranks of a node share memory: of
  * a broadcast, or of the blocks of a gather; of the vector of a reduction, or of the blocks of an
  * all-gather; of an exchange or scan. Measured with 8, 16 and 32 ranks on 2 pretended hosts of one
@@ -325,7 +329,7 @@ static enum tmb_coll_alg_id by_threshold(const struct tmb_coll_shape *c,
 static bool pair_sends(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {
   if (!t->pairs_near || c->size != 2 || c->crowded || c->far) return false;
   return c->kind == TMB_COLL_BROADCAST || c->kind == TMB_COLL_SCATTER ||
-         c->kind == TMB_COLL_EXCHANGE;
+         (c->kind == TMB_COLL_EXCHANGE && c->bytes <= PAIR_EXCHANGED);
 }
 
 void tmb_coll_select_lengths(struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {

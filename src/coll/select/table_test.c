@@ -417,21 +417,23 @@ TEST(allreduce_of_two) {
 }
 
 /* Two members whose processors are near each other send long data that one has for the other, once
- * the other is ready: then those in a mapped segment are offered. */
+ * the other is ready: then those in a mapped segment are offered. Blocks of exchanges only up to a
+ * length. */
 TEST(pair_lengths) {
   static const uint32_t kinds[] = {TMB_COLL_BROADCAST, TMB_COLL_SCATTER, TMB_COLL_EXCHANGE,
                                    TMB_COLL_ALLGATHER, TMB_COLL_ALLREDUCE};
   struct tmb_coll_tuning t = tmb_coll_thresholds;
   const uint8_t far[3] = {0};
   for (uint32_t i = 0; i < TMB_ARRAY_LEN(kinds); i++)
-    for (uint32_t other = 0; other < 4; other++) {
-      struct tmb_coll_shape c = shape(kinds[i], other == 1 ? 3 : 2, 1 << 20, true);
+    for (uint32_t other = 0; other < 5; other++) {
+      struct tmb_coll_shape c =
+          shape(kinds[i], other == 1 ? 3 : 2, other == 4 ? 2 << 20 : 1 << 20, true);
       c.pull = 8 << 10;
       c.eager = 64 << 10;
       c.far = other == 2 ? far : NULL;
       t.pairs_near = other != 3;
       tmb_coll_select_lengths(&c, &t);
-      const bool sent = i < 3 && !other;
+      const bool sent = i < 3 && (!other || (other == 4 && kinds[i] != TMB_COLL_EXCHANGE));
       assert_int_equal(c.pull, sent ? UINT64_MAX : 8 << 10);
       assert_int_equal(c.eager, (sent ? 16 : 64) << 10);
     }
