@@ -28,6 +28,7 @@
 #include <gasnetex_ext.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/mman.h>
 
 #define CHK_NOTED       4096u /* power of two */
 
@@ -98,6 +99,13 @@ struct chk_thread {
   pthread_t id;
 };
 enum { CHK_FREE, CHK_RUNS, CHK_DETACHED, CHK_ENDED };
+
+/* Address space that is zero, and costs memory only where it is written; NULL: there is none. */
+static inline void *chk_reserve(size_t bytes) {
+  void *const at =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return at == MAP_FAILED ? NULL : at;
+}
 
 extern struct chk_words chk_words; /* of the first thread */
 /* Words for another thread; NULL: there is no address space. */

@@ -15,8 +15,6 @@
 #include "check/libc.h"
 #include "check/runtime/chk.h"
 
-#include <sys/mman.h>
-
 #define OBJECTS (1u << 16) /* power of two */
 #define GIVEN   1024u      /* numbers of the rank's clock; power of two */
 
@@ -122,16 +120,9 @@ struct chk_thread *chk_thread_find(pthread_t id, int state) {
   return NULL;
 }
 
-/* Memory that is zero. */
-static void *reserve(size_t bytes) {
-  void *const at =
-      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return at == MAP_FAILED ? NULL : at;
-}
-
 bool chk_clocks_begin(void) {
-  if (!objects) objects = reserve(OBJECTS * sizeof *objects);
-  if (!given) given = reserve((GIVEN + 1) * sizeof *given);
+  if (!objects) objects = chk_reserve(OBJECTS * sizeof *objects);
+  if (!given) given = chk_reserve((GIVEN + 1) * sizeof *given);
   if (!objects || !given) return false;
   chk.each_thread = true;
   (void)chk_act_for(chk_me);

@@ -29,26 +29,19 @@ static size_t pages_bytes(uintptr_t bytes) {
   return (bytes / CHK_PAGE_BYTES + 2) * sizeof *chk.pages;
 }
 
-/* Address space that costs memory only where it is written; NULL: there is none. */
-static void *reserve(size_t bytes) {
-  void *const at =
-      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return at == MAP_FAILED ? NULL : at;
-}
-
 static void release(void *at, size_t bytes) {
   if (at) munmap(at, bytes);
 }
 
 /* Words of a segment of some bytes, with the lines of the words that were before. */
 static struct chk_seen *seen_new(const struct chk_seen *before, uintptr_t bytes) {
-  struct chk_seen *const s = reserve(seen_bytes(bytes));
+  struct chk_seen *const s = chk_reserve(seen_bytes(bytes));
   if (s && before) memcpy(s, before, offsetof(struct chk_seen, group));
   return s;
 }
 
 struct chk_words *chk_words_new(void) {
-  struct chk_words *const w = reserve(sizeof *w);
+  struct chk_words *const w = chk_reserve(sizeof *w);
   for (int kind = 0; w && kind < 2; kind++) w->seen[kind] = seen_new(NULL, chk.own.bytes);
   if (w && w->seen[CHK_LOAD] && w->seen[CHK_STORE]) return w;
   for (int kind = 0; w && kind < 2; kind++) release(w->seen[kind], seen_bytes(chk.own.bytes));
@@ -102,7 +95,7 @@ bool chk_own_begin(uintptr_t base, uintptr_t bytes) {
   const uintptr_t most = (uintptr_t)CHK_GROUPS * CHK_PAGES_OF_GROUP * CHK_PAGE_BYTES;
   if (chk.own.bytes || (chk.each_thread && chk_words.seen_bytes)) return false;
   if (base % CHK_PAGE_BYTES || bytes > most) return false;
-  struct chk_page **const pages = reserve(pages_bytes(bytes));
+  struct chk_page **const pages = chk_reserve(pages_bytes(bytes));
   struct chk_seen *seen[2];
   for (int kind = 0; kind < 2; kind++) seen[kind] = seen_new(chk_words.seen[kind], bytes);
   if (!pages || !seen[CHK_LOAD] || !seen[CHK_STORE]) {
