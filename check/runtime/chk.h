@@ -509,9 +509,15 @@ void chk_watch_strict(bool begins);
 void chk_watch_each(void);
 /* The address in the segment of memory that is at a second place, too; others stay. */
 uintptr_t chk_resolve_any(uintptr_t addr);
+/* The rank whose memory an address of this process is; and the address as that rank has it. */
+uint32_t chk_owner_any(uintptr_t *addr);
 
 static inline uintptr_t chk_resolve(uintptr_t addr) {
   return CHK_UNLIKELY(chk_more_memory) ? chk_resolve_any(addr) : addr;
+}
+
+static inline uint32_t chk_owner_of(uintptr_t *addr) {
+  return CHK_UNLIKELY(chk_more_memory) ? chk_owner_any(addr) : chk.rank;
 }
 
 /* ---- seen.c: loads and stores of the segment that has words */

@@ -73,46 +73,61 @@ static void strict_access(uintptr_t addr, size_t bytes, int kind, const void *pc
 
 /* ---- loads and stores */
 
-/* An access to a segment that has no words. */
-static void any_segment(uintptr_t addr, size_t bytes, int kind, const void *pc) {
-  chk_guard();
-  struct chk_access *const a = chk_shared(chk_site_of(kind, pc), chk_flags_of(kind));
-  chk_mark(a, &(struct chk_range){chk.rank, addr, bytes, a->flags});
-  chk_unguard();
+static uint32_t flags_of(uint32_t owner, int kind) {
+  return owner == chk.rank ? chk_flags_of(kind) : chk_flags_of(kind) & ~(uint32_t)CHK_LOCAL;
+}
+
+/* An access to a segment that has no words, or is another rank's: a store to a word of that gives
+ * to it, where puts do. */
+static void any_segment(uint32_t owner, uintptr_t addr, size_t bytes, int kind, const void *pc) {
+  const bool gives = owner != chk.rank && kind == CHK_STORE && chk.words && bytes <= 8;
+  if (gives)
+    chk_enter();
+  else
+    chk_guard();
+  const uint32_t site = chk_site_of(kind, pc), flags = flags_of(owner, kind);
+  struct chk_access *const a = chk_shared(site, flags);
+  chk_mark(a, &(struct chk_range){owner, addr, bytes, flags});
+  if (gives) chk_word_give(owner, addr, site, 0);
+  chk_exit();
 }
 
 static void on_access(uintptr_t addr, size_t bytes, int kind, const void *pc) {
   if (!bytes) return;
-  addr = chk_resolve(addr);
-  if (!chk_segment_has((const void *)addr))
+  const uint32_t owner = chk_owner_of(&addr);
+  if (CHK_UNLIKELY(owner != chk.rank))
+    any_segment(owner, addr, bytes, kind, pc);
+  else if (!chk_segment_has((const void *)addr))
     compare_buffer(addr, bytes, kind, pc);
   else if (CHK_UNLIKELY(chk_strict_how))
     strict_access(addr, bytes, kind, pc);
   else if (CHK_LIKELY(addr - chk.own.base < chk.own.bytes))
     chk_see(addr, bytes, kind, pc);
   else
-    any_segment(addr, bytes, kind, pc);
+    any_segment(owner, addr, bytes, kind, pc);
 }
 
 /* ---- atomic operations of the program: as those of the library, see am.c */
 
 static void atomic_begin(uintptr_t addr, size_t bytes, int kind, const void *pc) {
   if (kind == CHK_STORE) chk_order_give(addr);
-  if (!chk_segment_has((const void *)addr)) return;
+  const uint32_t owner = chk_owner_of(&addr);
+  if (owner == chk.rank && !chk_segment_has((const void *)addr)) return;
   chk_enter();
-  const uint32_t site = chk_site("atomic operation", pc);
-  (void)chk_touch(&(struct chk_range){chk.rank, addr, bytes, chk_flags_of(kind) | CHK_ATOMIC}, site,
-                  false);
-  if (kind == CHK_STORE) chk_word_give(chk.rank, addr, site, 0);
+  const uint32_t site = chk_site("atomic operation", pc),
+                 flags = flags_of(owner, kind) | CHK_ATOMIC;
+  (void)chk_touch(&(struct chk_range){owner, addr, bytes, flags}, site, false);
+  if (kind == CHK_STORE) chk_word_give(owner, addr, site, 0);
   chk_exit();
 }
 
 static void atomic_end(uintptr_t addr, int kind, const void *pc) {
   (void)kind;
   chk_order_take(addr);
-  if (!chk_segment_has((const void *)addr)) return;
+  const uint32_t owner = chk_owner_of(&addr);
+  if (owner == chk.rank && !chk_segment_has((const void *)addr)) return;
   chk_enter();
-  chk_word_take(chk.rank, addr, chk_site("atomic operation", pc));
+  chk_word_take(owner, addr, chk_site("atomic operation", pc));
   chk_exit();
 }
 

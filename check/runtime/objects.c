@@ -235,10 +235,32 @@ int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_F
   return rc;
 }
 
+/* A program that is compiled with `--check` asks where a segment is mapped: its loads and stores
+ * there are seen from now on. C++ programs ask for nothing else, for each rank as they start. */
+static void may_use(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p, void **localaddr_p,
+                    uintptr_t *size_p, const void *pc) {
+  const uint32_t owner = chk_jobrank(tm, rank);
+  void *at = NULL, *memory = NULL;
+  uintptr_t bytes = 0;
+  if (!localaddr_p || (!owneraddr_p && !size_p) || owner == chk.rank) return;
+  if (!tombolo_check_watch.files || chk_of_library(pc)) return;
+  if (!chk_real.gex_Segment_QueryBound(tm, rank, &memory, &at, &bytes) && at)
+    gexx_check_alias(owner, at, bytes, memory);
+}
+
+int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p, void **localaddr_p,
+                           uintptr_t *size_p) {
+  const int rc = chk_real.gex_Segment_QueryBound(tm, rank, owneraddr_p, localaddr_p, size_p);
+  if (chk_on() && !rc)
+    may_use(tm, rank, owneraddr_p, localaddr_p, size_p, __builtin_return_address(0));
+  return rc;
+}
+
 gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p,
                                        void **localaddr_p, uintptr_t *size_p, gex_Flags_t flags) {
   const gex_Event_t event =
       chk_real.gex_EP_QueryBoundSegmentNB(tm, rank, owneraddr_p, localaddr_p, size_p, flags);
+  if (chk_on()) may_use(tm, rank, owneraddr_p, localaddr_p, size_p, __builtin_return_address(0));
   if (!chk_on() || event == GEX_EVENT_NO_OP) return event;
   chk_enter();
   chk_pend(event, &(struct chk_pending){.site = CHK_SITE("gex_EP_QueryBoundSegmentNB")});

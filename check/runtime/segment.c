@@ -76,9 +76,12 @@ void chk_watch_strict(bool begins) {
   chk_watch_each();
 }
 
-/* ---- memory that is at a second place */
+/* ---- memory, also of other ranks, that is at a second place */
 
-static struct { uintptr_t at, bytes, memory; } aliases[ALIASES];
+static struct {
+  uintptr_t at, bytes, memory;
+  uint32_t owner;
+} aliases[ALIASES];
 static uint32_t alias_count;
 bool chk_more_memory;
 
@@ -87,19 +90,39 @@ static void more_memory(void) {
   chk_more_memory = alias_count || range_count > (chk.own.bytes ? 1u : 0u);
 }
 
-uintptr_t chk_resolve_any(uintptr_t addr) {
-  for (uint32_t i = 0; i < alias_count; i++)
-    if (addr - aliases[i].at < aliases[i].bytes) return addr - aliases[i].at + aliases[i].memory;
-  return addr;
+uint32_t chk_owner_any(uintptr_t *addr) {
+  for (uint32_t i = 0; i < __atomic_load_n(&alias_count, __ATOMIC_ACQUIRE); i++) {
+    if (*addr - aliases[i].at >= aliases[i].bytes) continue;
+    *addr += aliases[i].memory - aliases[i].at;
+    return aliases[i].owner;
+  }
+  return chk.rank;
 }
 
-void gexx_check_alias(const void *at, size_t bytes, const void *memory) {
-  if (!chk_on() || alias_count == ALIASES) return;
-  aliases[alias_count].at = (uintptr_t)at;
-  aliases[alias_count].bytes = bytes;
-  aliases[alias_count++].memory = (uintptr_t)memory;
-  more_memory();
-  watch_for_long((uintptr_t)at, bytes);
+uintptr_t chk_resolve_any(uintptr_t addr) {
+  uintptr_t memory = addr;
+  return chk_owner_any(&memory) == chk.rank ? memory : addr;
+}
+
+static bool has_alias(uintptr_t at) {
+  uint32_t i = 0;
+  while (i < alias_count && aliases[i].at != at) i++;
+  return i < alias_count || alias_count == ALIASES;
+}
+
+void gexx_check_alias(gex_Rank_t rank, const void *at, size_t bytes, const void *memory) {
+  if (!chk_on()) return;
+  chk_guard();
+  if (!has_alias((uintptr_t)at)) {
+    aliases[alias_count].owner = rank;
+    aliases[alias_count].at = (uintptr_t)at;
+    aliases[alias_count].bytes = bytes;
+    aliases[alias_count].memory = (uintptr_t)memory;
+    __atomic_store_n(&alias_count, alias_count + 1, __ATOMIC_RELEASE);
+    more_memory();
+    watch_for_long((uintptr_t)at, bytes);
+  }
+  chk_unguard();
 }
 
 /* ---- segments */

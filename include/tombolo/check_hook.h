@@ -67,9 +67,10 @@ enum { GEXX_CHECK_GIVE = 1, GEXX_CHECK_TAKE = 2 };
 GEXX_API void gexx_check_word(gex_Rank_t rank, const void *word, int how);
 /* From here on a put of at most 8 bytes gives to the word that it writes. */
 GEXX_API void gexx_check_words(void);
-/* Memory of this rank's segment is at a second place, where the program uses it. [in] at: there;
- * memory: in the segment. */
-GEXX_API void gexx_check_alias(const void *at, size_t bytes, const void *memory);
+/* Memory of a rank's segment, this one's or another's, is at a second place, where the program uses
+ * it. Further calls for one place do nothing. [in] rank: in the job; at: the place, in this
+ * process; memory: in the segment, as that rank has it. */
+GEXX_API void gexx_check_alias(gex_Rank_t rank, const void *at, size_t bytes, const void *memory);
 /* The accesses of this thread are a strict one of UPC, until it is called with 0. [in] how:
  * GEXX_CHECK_GIVE for a write, GEXX_CHECK_TAKE for a read. */
 GEXX_API void gexx_check_strict(int how);

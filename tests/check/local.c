@@ -34,6 +34,20 @@ CASE(byte_put) {
   if (me == 0) ((char *)base[0])[5] = 1;                                 /* race: byte_put */
   if (me == 1) gex_RMA_PutBlocking(tm, 0, (char *)base[0] + 5, v, 1, 0); /* race: byte_put */
 }
+/* The segment of another rank, as it is mapped here. */
+static long *mapped(gex_Rank_t rank) {
+  void *owner, *here;
+  if (gex_Segment_QueryBound(tm, rank, &owner, &here, NULL) || !here) exit(3);
+  return here;
+}
+CASE(store_there) {
+  if (me == 1) mapped(0)[5] = 3;  /* race: store_there */
+  if (me == 0) sink = base[0][5]; /* race: store_there */
+}
+CASE(load_there) {
+  if (me == 1) sink = mapped(2)[0]; /* race: load_there */
+  if (me == 0) PUT(2, 8);           /* race: load_there */
+}
 CASE(copy_put) {
   if (me == 0) memcpy(base[0] + 2, v, 64); /* race: copy_put */
   if (me == 1) PUT(0, 32);                 /* race: copy_put */
@@ -391,6 +405,17 @@ CASE(ok_fetched) {
   }
   barrier();
   gex_AD_Destroy(ad);
+}
+CASE(ok_there) {
+  atomic_long *const flag = (atomic_long *)((me ? mapped(0) : base[0]) + 20);
+  if (me == 1) {
+    mapped(0)[3] = 4;
+    atomic_store(flag, 1);
+  }
+  if (me == 0) {
+    while (!atomic_load(flag)) continue;
+    sink = base[0][3];
+  }
 }
 CASE(ok_atomic) {
   atomic_fetch_add((_Atomic long *)base[me], 1);

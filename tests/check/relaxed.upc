@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <upc_castable.h>
 #include <upc_nb.h>
 #include <upc_relaxed.h>
 
@@ -36,6 +37,11 @@ CASE(private_pointer) {
   int *const mine = (int *)&part[8 * MYTHREAD];
   if (MYTHREAD == 2) mine[3] = 4;      /* race: private_pointer */
   if (MYTHREAD == 0) sink = part[19]; /* race: private_pointer */
+}
+CASE(cast_pointer) {
+  int *const there = (int *)upc_cast(&x[0]);
+  if (MYTHREAD == 1) *there = 5;  /* race: cast_pointer */
+  if (MYTHREAD == 0) sink = x[0]; /* race: cast_pointer */
 }
 CASE(memput_load) {
   int v[8] = {0};
@@ -150,6 +156,7 @@ static const struct {
     C(relaxed_put_put),
     C(flag_without_fence),
     C(private_pointer),
+    C(cast_pointer),
     C(memput_load),
     C(outside_lock),
     C(notify_too_early),

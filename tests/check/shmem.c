@@ -8,7 +8,7 @@
 
 #include "../lib/cases.h"
 
-static long data[64], flag, lock, other;
+static long data[64], flag, flags[3], lock, other;
 static uint64_t sig;
 static long v[64];
 static long *heap;
@@ -22,6 +22,21 @@ CASE(put_load) {
 CASE(heap_put_store) {
   if (me == 1) shmem_long_p(heap, 3, 0); /* race: heap_put_store */
   if (me == 0) *heap = 4;                /* race: heap_put_store */
+}
+CASE(store_there) {
+  if (me == 1) ((long *)shmem_ptr(data, 0))[2] = 5; /* race: store_there */
+  if (me == 0) sink = data[2];                      /* race: store_there */
+}
+CASE(word_of_other) {
+  const int status[3] = {1, 0, 0};
+  if (me) {
+    shmem_long_put(data + 8 * me, v, 4, 0); /* race: word_of_other */
+    shmem_fence();
+    shmem_long_p(&flags[me], 1, 0);
+    return;
+  }
+  const size_t found = shmem_long_wait_until_any(flags, 3, status, SHMEM_CMP_EQ, 1);
+  sink = data[8 * (3 - found)]; /* race: word_of_other */
 }
 CASE(put_without_fence) {
   if (me == 1) {
@@ -149,6 +164,41 @@ CASE(ok_signal) {
     shmem_signal_wait_until(&sig, SHMEM_CMP_EQ, 1);
     sink = data[0];
     data[0] = 2;
+  }
+}
+CASE(ok_any) {
+  int status[3] = {1, 0, 0};
+  if (me) {
+    shmem_long_put(data + 8 * me, v, 4, 0);
+    shmem_fence();
+    shmem_long_p(&flags[me], 1, 0);
+    return;
+  }
+  for (int i = 0; i < 2; i++) {
+    const size_t found = shmem_long_wait_until_any(flags, 3, status, SHMEM_CMP_EQ, 1);
+    sink = data[8 * found];
+    status[found] = 1;
+  }
+}
+CASE(ok_store_there) {
+  if (me == 1) {
+    ((long *)shmem_ptr(data, 0))[2] = 5;
+    shmem_fence();
+    *(volatile long *)shmem_ptr(&flag, 0) = 1;
+  }
+  if (me == 0) {
+    shmem_long_wait_until(&flag, SHMEM_CMP_EQ, 1);
+    sink = data[2];
+  }
+}
+CASE(ok_own_atomic) {
+  if (me == 0) {
+    data[3] = 5;
+    __atomic_store_n(&other, 1, __ATOMIC_RELEASE);
+  }
+  if (me == 1) {
+    while (shmem_long_atomic_fetch(&other, 0) != 1) continue;
+    sink = shmem_long_g(data + 3, 0);
   }
 }
 CASE(ok_atomic) {

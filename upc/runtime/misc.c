@@ -62,7 +62,11 @@ double bupc_tick_overheadus(void) {
 }
 
 void *upc_cast(upcr_pts_t p) {
-  return upcr_addrfield(p) && upcr_threadof(p) < upcr_threads ? rt_mapped(p) : NULL;
+  if (!upcr_addrfield(p) || upcr_threadof(p) >= upcr_threads) return NULL;
+  const unsigned long t = upcr_threadof(p);
+  if (rt.traced && rt.mapped[t] && t != (unsigned long)upcr_mythread)
+    gexx_check_alias((gex_Rank_t)t, rt.mapped[t], rt.bytes, (const void *)rt.owner_base[t]);
+  return rt_mapped(p);
 }
 
 void *bupc_cast(upcr_pts_t p) {

@@ -250,7 +250,7 @@ void sh_statics_place(bool same) {
       sh_fatal("init", "the data segment at %p, %llu bytes, cannot be placed: %m [TMB-2304]",
                (void *)sh.range[i].begin, (unsigned long long)sh.range[i].bytes);
   for (uint32_t i = 0; sh.traced && i < sh.ranges; i++)
-    gexx_check_alias((const void *)sh.range[i].begin, sh.range[i].bytes,
+    gexx_check_alias(sh.pe, (const void *)sh.range[i].begin, sh.range[i].bytes,
                      sh.base + sh.range[i].offset);
   if (sh.ranges) pthread_atfork(NULL, NULL, in_child);
 }

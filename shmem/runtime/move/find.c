@@ -48,7 +48,10 @@ static void *pointer(const struct shmem_team_s *team, const void *dest, int pe) 
   if (!team || (uint32_t)pe >= team->size || offset == SH_NOWHERE) return NULL;
   const uint32_t world = team->pe[pe];
   if (world == sh.pe) return (void *)(uintptr_t)dest;
-  return sh.near[world] ? sh.near[world] + offset : NULL;
+  if (!sh.near[world]) return NULL;
+  if (SH_UNLIKELY(sh.traced))
+    gexx_check_alias(world, sh.near[world], sh.bytes, (const void *)sh.owner[world]);
+  return sh.near[world] + offset;
 }
 
 SH_DEF(void *, ptr, (const void *dest, int pe)) {

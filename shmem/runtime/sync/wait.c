@@ -71,10 +71,12 @@ static int ask(void *arg) {
   return a->enough(a->cond, a->arg);
 }
 
-/* A wait or test has ended: it has taken what puts to these words gave. */
-SH_COLD static void tell_checker(const struct sh_cond *c) {
+/* A wait or test has ended: it has taken what puts to these words gave. in index: that of the one
+ * word that was found; SIZE_MAX: all, since a test may also say that a word has changed by failing.
+ */
+SH_COLD static void tell_checker(const struct sh_cond *c, size_t index) {
   for (size_t i = 0; i < (c->count ? c->count : 1); i++)
-    if (!c->status || !c->status[i])
+    if (index == SIZE_MAX ? !c->status || !c->status[i] : i == index)
       gexx_check_word(sh.pe, (const char *)c->ivars + i * c->size, GEXX_CHECK_TAKE);
 }
 
@@ -89,12 +91,13 @@ SH_COLD static void check_words(const struct sh_cond *c) {
         c->ivars);
 }
 
-void sh_wait(const struct sh_cond *c, bool (*enough)(const struct sh_cond *, void *), void *arg) {
+/* As sh_wait, but the checker does not hear of it. */
+static inline void wait_for(const struct sh_cond *c, bool (*enough)(const struct sh_cond *, void *),
+                            void *arg) {
   if (SH_UNLIKELY(sh.debug)) check_words(c);
   for (int i = 0; i < (sh.far ? 1 : SPINS); i++) {
     if (enough(c, arg)) {
       __atomic_thread_fence(__ATOMIC_ACQUIRE);
-      if (SH_UNLIKELY(sh.traced)) tell_checker(c);
       return;
     }
     gasnett_spinloop_hint();
@@ -113,13 +116,18 @@ void sh_wait(const struct sh_cond *c, bool (*enough)(const struct sh_cond *, voi
                                      .counted = sh_gate_settle,
                                      .blind_ns = BLIND_NS});
   gexx_WaitInfo_End();
-  if (SH_UNLIKELY(sh.traced)) tell_checker(c);
 }
 
-static int test(const struct sh_cond *c, struct quest *q) {
+void sh_wait(const struct sh_cond *c, bool (*enough)(const struct sh_cond *, void *), void *arg) {
+  wait_for(c, enough, arg);
+  if (SH_UNLIKELY(sh.traced)) tell_checker(c, SIZE_MAX);
+}
+
+/* in index: as of tell_checker, once it has ended. */
+static int test(const struct sh_cond *c, struct quest *q, const size_t *index) {
   const bool enough = try(c, q) || (gasnet_AMPoll(), try(c, q));
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  if (SH_UNLIKELY(sh.traced)) tell_checker(c);
+  if (SH_UNLIKELY(sh.traced)) tell_checker(c, index ? *index : SIZE_MAX);
   return enough;
 }
 
@@ -132,8 +140,9 @@ static size_t any(const struct sh_cond *c, bool waits) {
   size_t index = SIZE_MAX;
   struct quest q = {1, 1, next_start(c->count), &index, 0};
   if (!members(c)) return SIZE_MAX;
-  if (!waits) return test(c, &q) ? index : SIZE_MAX;
-  sh_wait(c, try, &q);
+  if (!waits) return test(c, &q, &index) ? index : SIZE_MAX;
+  wait_for(c, try, &q);
+  if (SH_UNLIKELY(sh.traced)) tell_checker(c, index);
   return index;
 }
 
@@ -143,7 +152,7 @@ static size_t some(const struct sh_cond *c, size_t *indices, bool waits) {
   if (waits)
     sh_wait(c, try, &q);
   else
-    test(c, &q);
+    test(c, &q, NULL);
   return q.found;
 }
 
@@ -151,7 +160,7 @@ static int all(const struct sh_cond *c, bool waits) {
   const size_t n = members(c);
   struct quest q = {n, n, 0, NULL, 0};
   if (!n) return 1;
-  if (!waits) return test(c, &q);
+  if (!waits) return test(c, &q, NULL);
   sh_wait(c, try, &q);
   return 1;
 }

@@ -18,7 +18,8 @@ void gexx_check_word(gex_Rank_t rank, const void *word, int how) {
 
 void gexx_check_words(void) {}
 
-void gexx_check_alias(const void *at, size_t bytes, const void *memory) {
+void gexx_check_alias(gex_Rank_t rank, const void *at, size_t bytes, const void *memory) {
+  (void)rank;
   (void)at;
   (void)bytes;
   (void)memory;
