@@ -189,6 +189,7 @@ struct tmb_job {
   struct tmb_track track;
   struct tmb_shown shown;
   struct tmb_pieces pieces;
+  struct tmb_targets targets;
   struct tmb_laters later;
   struct tmb_segments segments;
   struct tmb_far_segments far_segments;

@@ -80,6 +80,16 @@ struct tmb_pieces {
   struct tmb_incomplete *bucket[TMB_PIECE_BUCKETS];
 };
 
+/* segment/target.c: places outside of segments that ranks of other hosts may write. */
+#define TMB_TARGETS_MAX 64u /* chosen, not measured */
+struct tmb_targets {
+  uint32_t count; /* that are open; atomic */
+  struct {
+    const void *owner; /* NULL: free; atomic, as the others */
+    uintptr_t base, bytes;
+  } place[TMB_TARGETS_MAX];
+};
+
 /* progress/later.c: messages to the client that a thread of the conduit has received. */
 struct tmb_later;
 struct tmb_laters {

@@ -42,7 +42,13 @@ struct tmb_layer_handler {
 };
 
 /* Categories of a message, as bits by enum tmb_am_category. */
-enum { TMB_TAKES_SHORT = 1, TMB_TAKES_MEDIUM = 2, TMB_TAKES_SHORT_OR_LONG = 5, TMB_TAKES_ALL = 7 };
+enum {
+  TMB_TAKES_SHORT = 1,
+  TMB_TAKES_MEDIUM = 2,
+  TMB_TAKES_SHORT_OR_LONG = 5,
+  TMB_TAKES_MEDIUM_OR_LONG = 6,
+  TMB_TAKES_ALL = 7
+};
 
 /* The handler may also run in a thread of the conduit, while the client is anywhere in the library
  * or computes. So it changes only memory that messages may name and data guarded by a lock, and

@@ -77,6 +77,8 @@ struct tmb_am_out {
   uint8_t unmapped;    /* Long: the destination is known not to be mapped here */
   uint8_t lacks;       /* after TMB_AGAIN: enum tmb_lacks, for messages to people */
   uint16_t route;      /* TMB_ROUTE */
+  uint8_t patient;     /* Long: the caller does other work until the source has been read, so that
+                          a copy of it saves nothing */
   int32_t staged;      /* -1, or a buffer of the engine or conduit that belongs to this message */
   const int32_t *args; /* [nargs] */
   const void *src;     /* payload; read before am_send returns 0 */

@@ -40,7 +40,6 @@
 #include "base/container/list.h"
 #include "coll/engine/pull.h"
 #include "coll/engine/receive.h"
-#include "coll/engine/refused.h"
 #include "coll/engine/send.h"
 
 #include "base/error.h"
@@ -146,6 +145,7 @@ static void release_held(struct tmb_coll_team *ct) {
 static void complete(struct tmb_coll_op *op) {
   struct tmb_coll_team *ct = op->team->coll;
   (void)TMB_LIST_REMOVE(bucket_of(ct, op->seq), op);
+  tmb_direct_end(op);
   if (op->event) tmb_coll_event_done(op->event);
   if (op->at.fence) {
     release_held(ct);
@@ -237,8 +237,8 @@ static void on_data(const struct tmb_am_in *in) {
   tmb_coll_unlock_drop();
 }
 
-/* A READY or OFFER has arrived: keep it for the step that needs it, and run the op. Process numbers
- * and addresses of other hosts mean nothing here. */
+/* A READY, PLACE or OFFER has arrived: keep it for the step that needs it, and run the op. Process
+ * numbers and addresses of other hosts mean nothing here. */
 static void on_notice(const struct tmb_am_in *in) {
   if (TMB_UNLIKELY(!tmb_is_near(in->src)) && in->handler == TMB_KIT_COLL_OFFER)
     tmb_kit_malformed(in, "offer, of memory of another host");
@@ -366,7 +366,7 @@ static bool run_step(struct tmb_coll_op *op, const struct tmb_step *step, enum s
   if (sends == SENDS_NOTHING || (sends == SENDS_FAR && !is_far(op, step)))
     sent = false;
   else if (step->kind == TMB_STEP_READY)
-    sent = tmb_send_notice(op, step, TMB_KIT_COLL_READY);
+    sent = tmb_send_ready(op, step);
   else if (step->flags & TMB_STEP_PULL)
     sent = tmb_send_offer(op, step);
   else
@@ -404,6 +404,7 @@ static bool fetch(struct tmb_coll_op *op, enum sends sends) {
   const bool all = sends == SENDS_ALL;
   if (all && !tmb_coll_applies(op)) tmb_recv_pull(op);
   if (TMB_UNLIKELY(op->refused != NULL) && all) tmb_refused_send(op);
+  if (TMB_UNLIKELY(op->direct != NULL) && sends != SENDS_NOTHING) tmb_direct_continue(op);
   if (TMB_LIKELY(op->reducer.user == NULL)) return true;
   if (!tmb_coll_applies(op) && !op->at.asking) take_open(op);
   if (tmb_coll_applies(op)) return false;
@@ -419,7 +420,8 @@ static enum outcome advance(struct tmb_coll_op *op, enum sends sends) {
     complete(op);
     return DONE;
   }
-  if (op->at.pull || op->refused || tmb_stash_offer(op->team->coll, op, tmb_recv_may_pull))
+  if (op->at.pull || op->refused || op->direct ||
+      tmb_stash_offer(op->team->coll, op, tmb_recv_may_pull))
     queue(op);
   return WAITS;
 }
@@ -480,6 +482,7 @@ bool tmb_engine_waits(void) {
 bool tmb_engine_waits_far(void) {
   for (const struct tmb_coll_op *op = tmb_colls.ops.run; op; op = op->next_run) {
     const struct tmb_sched *s = &op->plan->sched;
+    if (op->direct) return true;
     if (op->at.finished || op->at.pc >= s->count) continue;
     const struct tmb_step *step = &s->step[op->at.pc];
     if ((step->kind == TMB_STEP_SEND || step->kind == TMB_STEP_READY) && is_far(op, step))
@@ -585,9 +588,10 @@ struct tmb_op *tmb_engine_start(const struct tmb_coll_call *call,
 }
 
 const struct tmb_layer_handler tmb_engine_handlers[] = {
-    {TMB_KIT_COLL_DATA, TMB_TAKES_MEDIUM | TMB_BY_THREAD, TMB_COLL_ARGS, 0, on_data},
+    {TMB_KIT_COLL_DATA, TMB_TAKES_MEDIUM_OR_LONG | TMB_BY_THREAD, TMB_COLL_ARGS, 0, on_data},
     {TMB_KIT_COLL_READY, TMB_TAKES_SHORT | TMB_BY_THREAD, TMB_COLL_ARGS, 0, on_notice},
-    {TMB_KIT_COLL_OFFER, TMB_TAKES_SHORT, TMB_COLL_OFFER_ARGS, 0, on_notice},
+    {TMB_KIT_COLL_PLACE, TMB_TAKES_SHORT | TMB_BY_THREAD, TMB_COLL_PLACE_ARGS, 0, on_notice},
+    {TMB_KIT_COLL_OFFER, TMB_TAKES_SHORT, TMB_COLL_PLACE_ARGS, 0, on_notice},
     {TMB_KIT_COLL_TAKEN, TMB_TAKES_SHORT, TMB_COLL_ARGS, 0, on_taken},
     {TMB_KIT_COLL_REFUSED, TMB_TAKES_SHORT, TMB_COLL_ARGS, 0, on_refused},
     {0}};

@@ -29,11 +29,13 @@
 #define TMB_COLL_BUCKETS 32u /* by collective number; power of two */
 #define TMB_COLL_PLANS   32u /* cached schedules of a team; power of two */
 
-/* Messages of collectives. DATA: a chunk. READY: the receiver waits for data. OFFER: the data of a
+/* Messages of collectives. DATA: a chunk, or a Long with all data at their place. READY: the
+ * receiver waits for data. PLACE: it does, and they may be put where it says. OFFER: the data of a
  * message may be read in the sender's memory. TAKEN: they have been. REFUSED: they cannot be, from
  * the offset on; send them. Arguments: uid(0,1) number(2) target's rank(3) sender's rank(4) tag(5)
- * offset, or bytes of an OFFER (6,7); an OFFER has process number(8) and address(9,10), too. */
-enum { TMB_COLL_ARGS = 8, TMB_COLL_OFFER_ARGS = 11 };
+ * offset, or bytes of an OFFER (6,7); PLACE and OFFER have a process number(8) and an
+ * address(9,10), too. */
+enum { TMB_COLL_ARGS = 8, TMB_COLL_PLACE_ARGS = 11 };
 
 /* A schedule and the shape for which it was made. */
 struct tmb_coll_plan {
@@ -77,7 +79,7 @@ struct tmb_stash {
   uint32_t seq, src, tag;
   uint8_t kind;     /* TMB_KIT_COLL_* */
   int32_t pid;      /* of an OFFER */
-  uint64_t address; /* of an OFFER */
+  uint64_t address; /* of an OFFER; of a READY that was a PLACE, else 0 */
   uint64_t at;      /* offset of the payload in the message; OFFER: length of the data offered */
   size_t bytes;     /* length of the payload */
   size_t capacity;
@@ -123,17 +125,19 @@ struct tmb_coll_at {
   bool fence, finished;      /* finished: complete, but still in the run queue */
   uint8_t board;             /* enum tmb_coll_board_at */
   bool pull_refused;         /* `pull` cannot be read; the sender must be notified */
-  uint8_t offered, owed;     /* bit per buffer with an OFFER that has not been taken: made in this
-                                round, made in earlier ones */
+  uint8_t offered, owed;     /* bit per buffer with an OFFER that has not been taken, or data on
+                                their way: made in this round, made in earlier ones */
   uint32_t pc;               /* next step */
   uint32_t posted_end;       /* receives below this step may be matched */
   uint32_t waiting;          /* receives between pc and posted_end that are incomplete */
   uint32_t round;            /* of the step at pc */
   uint32_t hint;             /* receive at which the search for a match begins */
-  uint32_t untaken;          /* OFFERs that have not been taken */
+  uint32_t untaken;          /* OFFERs that have not been taken, and data on their way */
   uint32_t asking;           /* 1 + index of a receive for which more must be asked for; 0: none */
   uint64_t sent;             /* bytes of the SEND at pc that have been sent */
   uint64_t granted;          /* bytes of the gated SEND at pc that its receiver has asked for */
+  uint64_t place;            /* of all of them at the receiver, or 0 */
+  uint32_t places;           /* that this rank has opened, see direct.c */
   uint64_t moves;            /* pieces read, and refused ones sent, so far */
   struct tmb_stash *pull;    /* OFFER that is being read, or NULL */
 };
@@ -156,9 +160,10 @@ struct tmb_coll_op {
   char **assembly; /* [receives] or NULL: elements larger than a message are put together here */
   size_t tmp_capacity;
   struct tmb_am_out out;
-  int32_t args[TMB_COLL_OFFER_ARGS];
+  int32_t args[TMB_COLL_PLACE_ARGS];
   uint64_t pulled; /* bytes read of at.pull; UINT64_MAX: all; the sender must still be notified */
   uint64_t ask_at; /* more is asked for up to here, see at.asking */
+  struct tmb_coll_direct *direct;   /* data on their way from memory to memory; direct.c */
   struct tmb_coll_refused *refused; /* messages whose offer was refused, to be sent; refused.c */
   struct tmb_apply apply; /* the call of a client's function that must be made before op goes on */
   struct tmb_coll_applies { /* place of the operand */

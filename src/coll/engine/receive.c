@@ -186,7 +186,8 @@ bool tmb_recv_deliver(struct tmb_coll_op *op, uint32_t index, char *data, size_t
   if (TMB_UNLIKELY(bytes > step->bytes || at > step->bytes - bytes)) mismatch(op, step, at + bytes);
   struct tmb_coll_applies after = {.index = index, .bytes = bytes, .kept = kept};
   if (step->kind == TMB_STEP_RECV) {
-    memcpy(tmb_coll_place(op, step->to, step->to_at + at), data, bytes);
+    char *const to = tmb_coll_place(op, step->to, step->to_at + at);
+    if (to != data) memcpy(to, data, bytes);
   } else if (TMB_LIKELY(op->chunk >= op->reducer.elem)) {
     if (!combine(op, step, at, data, bytes, &after)) return false;
   } else {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sending data whose offer was refused, see refused.h.
+ * Sending data whose offer was refused, see send.h.
  *
  * Owns: struct tmb_coll_refused, in the list of its op. Called by the engine. Calls: the conduit's
  * am_send. A message has its own outgoing record, for the step at which the op stands may be half
  * sent. Invariants: messages are sent one after another, each in order, so that a receiver counts
  * their bytes as it does those of a step that is sent from the beginning.
  */
-#include "coll/engine/refused.h"
+#include "coll/engine/send.h"
 
 #include "base/container/list.h"
 #include "base/log.h"

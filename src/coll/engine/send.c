@@ -33,23 +33,32 @@ static bool transmit(struct tmb_coll_op *op) {
   return true;
 }
 
-bool tmb_send_notice(struct tmb_coll_op *op, const struct tmb_step *step, uint8_t handler) {
+/* Fill op->out for a message about a step. in place: that it names, or 0. */
+static void notice(struct tmb_coll_op *op, const struct tmb_step *step, uint8_t handler,
+                   uint64_t bytes, uint64_t place) {
+  address(op, step, bytes);
+  op->out.category = TMB_AM_SHORT;
+  op->out.handler = handler;
+  if (!place) return;
+  op->out.nargs = TMB_COLL_PLACE_ARGS;
+  op->args[8] = tmb_job.pid;
+  tmb_kit_pack64(op->args + 9, place);
+}
+
+bool tmb_send_ready(struct tmb_coll_op *op, const struct tmb_step *step) {
   if (!op->at.live) {
-    address(op, step, handler == TMB_KIT_COLL_READY ? tmb_recv_first_ask(op, step) : step->bytes);
-    op->out.category = TMB_AM_SHORT;
-    op->out.handler = handler;
-    if (handler == TMB_KIT_COLL_OFFER) {
-      op->out.nargs = TMB_COLL_OFFER_ARGS;
-      op->args[8] = tmb_job.pid;
-      tmb_kit_pack64(op->args + 9,
-                     (uint64_t)(uintptr_t)tmb_coll_place(op, step->from, step->from_at));
-    }
+    const uint64_t bytes = tmb_recv_first_ask(op, step);
+    const uint64_t place = bytes == step->bytes ? tmb_direct_place(op, step) : 0;
+    notice(op, step, place ? TMB_KIT_COLL_PLACE : TMB_KIT_COLL_READY, bytes, place);
   }
   return transmit(op);
 }
 
 bool tmb_send_offer(struct tmb_coll_op *op, const struct tmb_step *step) {
-  if (!tmb_send_notice(op, step, TMB_KIT_COLL_OFFER)) return false;
+  if (!op->at.live)
+    notice(op, step, TMB_KIT_COLL_OFFER, step->bytes,
+           (uint64_t)(uintptr_t)tmb_coll_place(op, step->from, step->from_at));
+  if (!transmit(op)) return false;
   op->at.untaken++;
   op->at.offered |= (uint8_t)(1u << step->from);
   return true;
@@ -60,8 +69,11 @@ static bool allowed(struct tmb_coll_op *op, const struct tmb_step *step) {
   if (!(step->flags & TMB_STEP_GATED) || op->at.sent < op->at.granted || op->at.live) return true;
   const struct tmb_stash like = {
       .seq = op->seq, .src = step->peer, .tag = step->tag, .kind = TMB_KIT_COLL_READY};
-  for (struct tmb_stash *m; (m = tmb_stash_take(op->team->coll, &like)) != NULL; tmb_stash_free(m))
+  for (struct tmb_stash *m; (m = tmb_stash_take(op->team->coll, &like)) != NULL;
+       tmb_stash_free(m)) {
     op->at.granted = TMB_MIN(TMB_MAX(op->at.granted, m->at), step->bytes);
+    if (m->at == step->bytes) op->at.place = m->address; /* else the lengths differ */
+  }
   return op->at.sent < op->at.granted;
 }
 
@@ -89,6 +101,15 @@ bool tmb_send_data(struct tmb_coll_op *op, const struct tmb_step *step, bool *ag
     if (!tmb_send_offer(op, step)) return false;
     op->at.granted = 0;
     return true;
+  }
+  if (op->at.place) {
+    const enum tmb_direct result = tmb_direct_send(op, step);
+    if (result == TMB_DIRECT_AGAIN) return false;
+    op->at.place = 0;
+    if (result == TMB_DIRECT_LEFT) {
+      op->at.granted = 0;
+      return true;
+    }
   }
   for (uint32_t k = 0; op->at.sent < step->bytes; k++) {
     *again = allowed(op, step);

@@ -61,6 +61,7 @@ enum tmb_kit_handler {
   /* coll/engine/engine.h */
   TMB_KIT_COLL_DATA,
   TMB_KIT_COLL_READY,
+  TMB_KIT_COLL_PLACE,
   TMB_KIT_COLL_OFFER,
   TMB_KIT_COLL_TAKEN,
   TMB_KIT_COLL_REFUSED,

@@ -45,6 +45,14 @@ static inline bool tmb_peer_try(struct tmb_am_out *out, const char *what) {
 /* Whether the network carries each Medium to a rank of another host as one message. */
 bool tmb_peer_takes_whole(uint32_t peer);
 
+/* Whether the conduit itself sends Longs to a rank of another host, and no rank may be lost. */
+bool tmb_peer_has_long(uint32_t peer);
+
+/* Try once to send a Long to such a rank. in out: with out->resume; the same for each try. Returns
+ * 0 when the payload has been read, TMB_AGAIN, or TMB_E_UNSUPPORTED at the first try; other errors
+ * end the program. in what: as of tmb_peer_fatal. Never blocks, never runs handlers. */
+int tmb_peer_try_long(struct tmb_am_out *out, const char *what);
+
 /* Reserve a buffer of TMB_AM_MEDIUM_BYTES_MAX bytes for a message to out->peer: out->is_reply is
  * read, out->staged set, and out->src to the buffer. Returns it, or NULL when none is free now. */
 void *tmb_peer_stage(struct tmb_am_out *out);

@@ -56,6 +56,22 @@ static int long_far(struct tmb_am_out *out) {
   return 0;
 }
 
+bool tmb_peer_has_long(uint32_t peer) {
+  return !tmb_is_near(peer) && tmb_job.net->am_long && !tmb_job.lost;
+}
+
+int tmb_peer_try_long(struct tmb_am_out *out, const char *what) {
+  if (tmb_peer_ended(out->peer)) return tmb_peer_drop(out);
+  const uint64_t begun = tmb_record_clock();
+  tmb_net_enter();
+  const int rc = tmb_net_back(tmb_job.net->am_long(tmb_job.net_state, out));
+  if (rc == TMB_AGAIN || rc == TMB_E_UNSUPPORTED) return rc;
+  if (rc) tmb_peer_fatal(what, out->peer, rc);
+  tmb_count(GEXX_STATS_AM_LONG, out->peer, out->nbytes);
+  tmb_record_sent(begun, out);
+  return 0;
+}
+
 int tmb_peer_am_long(struct tmb_am_out *out) {
   if (tmb_peer_ended(out->peer)) return tmb_peer_drop(out);
   if (tmb_is_near(out->peer) || !tmb_job.net->am_long) return tmb_default_am_long(out);

@@ -18,6 +18,12 @@
 /* Whether a range lies inside one segment of this process, attached or created. */
 bool tmb_segment_holds(const void *addr, size_t nbytes);
 
+/* Other memory that ranks of other hosts may write from now on, until its owner closes all that it
+ * has opened; one caller at a time. Returns false, with nothing done, if there is no room for it.
+ */
+bool tmb_target_open(const void *owner, void *base, size_t nbytes);
+void tmb_target_close(const void *owner);
+
 struct tmb_net_memory;
 
 /* The segment that holds `addr`. out memory: the memory around it, as network interfaces see it;

@@ -2,12 +2,14 @@
 /*
  * Whether memory of this process that a message names may be read and written.
  *
- * Owns nothing. Called by net/defaults, by conduits (struct tmb_net_up) and by handlers of internal
- * messages. Calls: the list of segments, the on-node engine's regions, os. Memory that a rank may
- * name: the segments of this process in host memory, this rank's part of regions, and, because of
+ * Owns: tmb_job.targets, places that are open for a while. Called by net/defaults, by conduits
+ * (struct tmb_net_up), by handlers of internal messages and by collectives. Calls: the list of
+ * segments, the on-node engine's regions, os. Memory that a rank may name: the segments of this
+ * process in host memory, this rank's part of regions, places that are open, and, because of
  * GEX_FLAG_PEER_SEG_UNKNOWN, other memory that can be written. Invariant: a range that is refused
  * has not been touched.
  */
+#include "base/atomic.h"
 #include "base/log.h"
 #include "core/job.h"
 #include "core/segment/segment.h"
@@ -29,6 +31,39 @@ static bool in_region(uintptr_t at, size_t nbytes) {
   return false;
 }
 
+bool tmb_target_open(const void *owner, void *base, size_t nbytes) {
+  struct tmb_targets *t = &tmb_job.targets;
+  for (uint32_t i = 0; i < TMB_TARGETS_MAX; i++) {
+    if (tmb_load_rlx(&t->place[i].owner)) continue;
+    tmb_store_rlx(&t->place[i].base, (uintptr_t)base);
+    tmb_store_rlx(&t->place[i].bytes, nbytes);
+    tmb_store_rel(&t->place[i].owner, owner);
+    tmb_store_rel(&t->count, t->count + 1);
+    return true;
+  }
+  return false;
+}
+
+void tmb_target_close(const void *owner) {
+  struct tmb_targets *t = &tmb_job.targets;
+  for (uint32_t i = 0; i < TMB_TARGETS_MAX; i++) {
+    if (tmb_load_rlx(&t->place[i].owner) != owner) continue;
+    tmb_store_rel(&t->place[i].owner, NULL);
+    tmb_store_rel(&t->count, t->count - 1);
+  }
+}
+
+/* Whether a range lies in a place that is open. Without a lock: one that is closed meanwhile may
+ * count as open, and one that a peer knows stays open until its data have come. */
+static bool is_open(uintptr_t at, size_t nbytes) {
+  const struct tmb_targets *t = &tmb_job.targets;
+  for (uint32_t i = 0; tmb_load_acq(&t->count) && i < TMB_TARGETS_MAX; i++)
+    if (tmb_load_acq(&t->place[i].owner) && within((const void *)tmb_load_rlx(&t->place[i].base),
+                                                   tmb_load_rlx(&t->place[i].bytes), at, nbytes))
+      return true;
+  return false;
+}
+
 void *tmb_up_target(uint32_t src, uint64_t addr, uint64_t nbytes) {
   const uintptr_t at = (uintptr_t)addr;
   void *p = (void *)at;
@@ -37,6 +72,7 @@ void *tmb_up_target(uint32_t src, uint64_t addr, uint64_t nbytes) {
   if (TMB_LIKELY(within(tmb_job.segment.base, tmb_job.segment.size, at, bytes))) return p;
   if (in_region(at, bytes)) return p;
   if (tmb_load_rlx(&tmb_job.device_segments) && tmb_segment_device_at(p, bytes)) return NULL;
+  if (is_open(at, bytes)) return p;
   return tmb_segment_holds(p, bytes) || tmb_os_mem_writable(p, bytes) ? p : NULL;
 }
 

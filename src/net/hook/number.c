@@ -44,6 +44,7 @@ static int am_send(struct tmb_net *net, struct tmb_am_out *out) {
 
 static int am_long(struct tmb_net *net, struct tmb_am_out *out) {
   (void)net;
+  if (out->handler < TMB_HANDLER_FIRST) return self->inner->am_long(self->net, out);
   return send_numbered(out, self->inner->am_long);
 }
 

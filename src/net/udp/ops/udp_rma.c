@@ -133,10 +133,11 @@ static int held_next(struct tmb_net *e, struct tmb_resume *resume) {
 }
 
 /* A transfer whose source must be free when the call returns 0: copied, or the caller retries
- * until all of it is acknowledged. Returns 0 or TMB_AGAIN. */
+ * until all of it is acknowledged. in patient: the caller waits as well as not. Returns 0 or
+ * TMB_AGAIN. */
 static int send_whole(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x,
-                      struct tmb_resume *resume) {
-  const bool copies = x->total <= COPY_LONG_MAX || !resume;
+                      struct tmb_resume *resume, bool patient) {
+  const bool copies = (x->total <= COPY_LONG_MAX && !patient) || !resume;
   if (copies) {
     udp_xfer_copy(e, p, x);
     udp_xfer_add(e, p, x);
@@ -160,7 +161,7 @@ static int put_signal_locked(struct tmb_net *e, struct udp_peer *p, struct udp_r
   if (unread && rma->nbytes <= COPY_LONG_MAX && rma->resume && !may_copy(p, rma->nbytes))
     return TMB_AGAIN;
   struct udp_xfer *x = udp_xfer_new(e, p, r, rma->local, rma->nbytes);
-  if (unread) return send_whole(e, p, x, rma->resume);
+  if (unread) return send_whole(e, p, x, rma->resume, false);
   complete_to(e, p, x, rma);
   udp_xfer_add(e, p, x);
   return 0;
@@ -210,9 +211,10 @@ static int long_locked(struct tmb_net *e, struct udp_peer *p, struct tmb_am_out 
                          .args = out->args,
                          .addr = (uint64_t)(uintptr_t)out->dest};
   int rc = 0;
-  if (!send_short(e, p, &r, out->src, out->nbytes, &rc)) {
-    if (out->nbytes <= COPY_LONG_MAX && !may_copy(p, out->nbytes)) return TMB_AGAIN;
-    rc = send_whole(e, p, udp_xfer_new(e, p, &r, out->src, out->nbytes), out->resume);
+  if (out->patient || !send_short(e, p, &r, out->src, out->nbytes, &rc)) {
+    if (out->nbytes <= COPY_LONG_MAX && !out->patient && !may_copy(p, out->nbytes))
+      return TMB_AGAIN;
+    rc = send_whole(e, p, udp_xfer_new(e, p, &r, out->src, out->nbytes), out->resume, out->patient);
   } else if (rc) {
     return rc;
   }

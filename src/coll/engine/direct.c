@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Long data between hosts from memory to memory, see send.h.
+ *
+ * Owns: op->direct, the Longs of an op that are on their way. Called by the engine, under the lock
+ * of collectives. Calls: tmb_peer_try_long, core/segment/segment.h. Invariants: an entry of the
+ * list has begun to be sent, and is tried again with the same arguments until the conduit has read
+ * its source; a place is named once, for all bytes of its receive.
+ */
+
+#include "coll/engine/send.h"
+
+#include "base/container/list.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "coll/engine/receive.h"
+#include "core/progress/peer.h"
+#include "core/segment/segment.h"
+
+#include <stdlib.h>
+
+#define BYTES_MIN (32u << 10) /* shorter data are copied into messages; chosen */
+
+struct tmb_coll_direct {
+  struct tmb_coll_direct *next;
+  int32_t args[TMB_COLL_ARGS];
+  struct tmb_resume resume;
+  struct tmb_am_out out;
+};
+
+uint64_t tmb_direct_place(struct tmb_coll_op *op, const struct tmb_step *ready) {
+  if (ready->bytes < BYTES_MIN || !tmb_peer_has_long(tmb_team_jobrank(op->team, ready->peer)))
+    return 0;
+  const uint32_t index = tmb_recv_match(op, ready->peer, ready->tag);
+  if (index == UINT32_MAX || !tmb_recv_is_open(op, index)) return 0;
+  const struct tmb_step *step = &op->plan->sched.step[index];
+  char *const place = tmb_coll_place(op, step->to, step->to_at);
+  if (step->kind != TMB_STEP_RECV) return 0;
+  if (!tmb_segment_holds(place, step->bytes)) {
+    if (!tmb_target_open(op, place, step->bytes)) return 0;
+    op->at.places++;
+  }
+  return (uint64_t)(uintptr_t)place;
+}
+
+static enum tmb_direct try(struct tmb_coll_direct *d) {
+  d->out.resume = &d->resume;
+  switch (tmb_peer_try_long(&d->out, "sending a message of a collective to")) {
+  case 0: return TMB_DIRECT_LEFT;
+  case TMB_AGAIN: return TMB_DIRECT_AGAIN;
+  default: return TMB_DIRECT_REFUSED;
+  }
+}
+
+enum tmb_direct tmb_direct_send(struct tmb_coll_op *op, const struct tmb_step *step) {
+  struct tmb_coll_direct d = {.next = NULL};
+  tmb_coll_args(d.args, op, step->peer, step->tag, 0);
+  d.out = (struct tmb_am_out){.peer = tmb_team_jobrank(op->team, step->peer),
+                              .category = TMB_AM_LONG,
+                              .handler = TMB_KIT_COLL_DATA,
+                              .nargs = TMB_COLL_ARGS,
+                              .unmapped = 1,
+                              .patient = 1,
+                              .staged = -1,
+                              .args = d.args,
+                              .src = tmb_coll_place(op, step->from, step->from_at),
+                              .nbytes = step->bytes,
+                              .dest = (void *)(uintptr_t)op->at.place};
+  const enum tmb_direct result = try(&d);
+  if (result != TMB_DIRECT_AGAIN || !d.resume.started) return result;
+  struct tmb_coll_direct *kept = malloc(sizeof *kept);
+  if (!kept) tmb_fatal("out of memory for a message of a collective");
+  *kept = d;
+  kept->out.args = kept->args;
+  TMB_LIST_PUSH(&op->direct, kept);
+  op->at.untaken++;
+  op->at.offered |= (uint8_t)(1u << step->from);
+  return TMB_DIRECT_LEFT;
+}
+
+void tmb_direct_continue(struct tmb_coll_op *op) {
+  for (struct tmb_coll_direct **at = &op->direct; *at;) {
+    if (try(*at) == TMB_DIRECT_AGAIN) {
+      at = &(*at)->next;
+      continue;
+    }
+    free(TMB_LIST_POP(at));
+    op->at.moves++;
+    if (--op->at.untaken == 0) op->at.offered = op->at.owed = 0;
+  }
+}
+
+void tmb_direct_end(struct tmb_coll_op *op) {
+  while (op->direct) free(TMB_LIST_POP(&op->direct));
+  if (op->at.places) tmb_target_close(op);
+}
