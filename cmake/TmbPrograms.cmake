@@ -124,9 +124,11 @@ if(TARGET tombolo_tool AND TMB_SIMGRID_INCLUDE AND TMB_SIMGRID_LIBRARY AND NOT T
   target_compile_options(tombolo_sim PRIVATE $<$<CONFIG:RelWithDebInfo>:-g1>) # -g: a third longer
   target_precompile_headers(tombolo_sim PRIVATE # to parse it takes most of each source's time
     "$<$<COMPILE_LANGUAGE:CXX>:${TMB_SIMGRID_INCLUDE}/simgrid/s4u.hpp>")
+  file(RELATIVE_PATH tmb_sim_machines "/${CMAKE_INSTALL_LIBEXECDIR}/tombolo"
+    "/${CMAKE_INSTALL_DATADIR}/tombolo/machines")
   target_compile_definitions(tombolo_sim PRIVATE
     TMB_SIM_MACHINES="${PROJECT_SOURCE_DIR}/tools/sim/machines"
-    TMB_SIM_MACHINES_INSTALLED="${CMAKE_INSTALL_FULL_DATADIR}/tombolo/machines")
+    TMB_SIM_MACHINES_INSTALLED="${tmb_sim_machines}")
   target_link_libraries(tombolo_sim PRIVATE tmb_warnings tombolo_static PkgConfig::JANSSON
     "${TMB_SIMGRID_LIBRARY}" m)
 elseif(TARGET tombolo_tool)

@@ -590,7 +590,7 @@ if(NOT TMB_SANITIZE)
   tmb_add_check(bits32 compile bash ${PROJECT_SOURCE_DIR}/tests/install/bits32.sh
     ${PROJECT_SOURCE_DIR})
   if(TMB_INSTALL)
-    foreach(method mak pkg-config udp ofi mpi cmake shmem fortran prif names idioms compilers
+    foreach(method mak pkg-config blanks udp ofi mpi cmake shmem fortran prif names idioms compilers
             uninstall completion manual packages upcxx)
       tmb_add_check(${method} install bash ${PROJECT_SOURCE_DIR}/tests/install/check.sh ${method}
         ${PROJECT_BINARY_DIR})

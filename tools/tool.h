@@ -47,6 +47,13 @@ const char *tool_nearest(const char *text, const char *(*name)(const void *, int
 /* The three texts as one, malloc'd. Ends the process if there is no memory. */
 char *tool_format(const char *a, const char *b, const char *c);
 
+/* Folder of the installation or build tree: the command lies in its bin/. NULL with errno. */
+const char *tool_root(void);
+
+/* Folder of the libraries in it: lib, or lib64 and the like of a distribution; lib in a build tree.
+ * NULL with errno. */
+const char *tool_libraries(void);
+
 /* "tombolo 0.1.0 (revision)" as printed by --version. */
 const char *tool_version(void);
 

@@ -9,6 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 prefix=$work/prefix
+[ "$method" != blanks ] || prefix="$work/pré fix"
 case $method in
   manual | uninstall | packages) ;;
   *) export TMB_INSTALL_PAGES=no ;; # the pages of the manual take most of the time
@@ -141,6 +142,37 @@ as_start_says() {
   done
   "$prefix/bin/tombolo" run -n 4 ./neighbour >neighbour.out
   [ "$(grep -c 'of 4 got' neighbour.out)" = 4 ] || { cat neighbour.out; exit 1; }
+}
+
+# A prefix with a blank: clients by each method, what is loaded before a program, and what commands
+# look for beside themselves, which is not where the build's own prefix is.
+by_blanks() {
+  local tombolo=$prefix/bin/tombolo
+  eval "cc -DGASNET_SEQ '$here/client.c' -o client $(pkg-config --cflags --libs tombolo)"
+  run_client ./client
+  eval "cc '$here/client.c' -o client $(pkg-config --cflags --libs gasnet-smp-par)"
+  run_client ./client
+  {
+    echo "include ${prefix// /\\ }/include/smp-conduit/smp-seq.mak"
+    printf 'by-make:\n\t$(GASNET_CC) $(GASNET_CPPFLAGS) $(GASNET_CFLAGS) -o $@ '
+    printf '%s $(GASNET_LDFLAGS) $(GASNET_LIBS)\n' "'$here/client.c'"
+  } >Makefile
+  make -s by-make
+  run_client ./by-make
+  "$tombolo" cc "$here/client.c" -o client
+  run_client ./client
+  "$tombolo" run -n 2 --check=all ./client 2>said | grep -x "install client: 2 ranks ok"
+  "$tombolo" run -n 2 --record "re cord" ./client 2>>said | grep -x "install client: 2 ranks ok"
+  "$tombolo" run --replay "re cord" ./client 2>>said | grep -x "install client: 2 ranks ok"
+  [ ! -s said ] || { cat said; exit 1; }
+  if [ -x "$prefix/libexec/tombolo/sim" ]; then
+    cp "$prefix/share/tombolo/machines/torus.json" "$prefix/share/tombolo/machines/own.json"
+    "$tombolo" sim machine --machine own >sim.out || { cat sim.out; exit 1; }
+  fi
+  if [ -x "$prefix/libexec/tombolo/upc1" ]; then
+    printf '#include <upc.h>\nint main(void) { upc_barrier; }\n' >u.upc
+    "$tombolo" upcc u.upc -o u && "$tombolo" run -n 2 ./u
+  fi
 }
 
 # Starts a client of conduit udp; it must say that it has so many ranks and one argument.
@@ -674,6 +706,7 @@ case $method in
   prif) by_prif ;;
   mak) by_mak ;;
   pkg-config) by_pkg_config ;;
+  blanks) by_blanks ;;
   udp) by_udp ;;
   ofi) by_ofi ;;
   mpi) by_mpi ;;

@@ -12,10 +12,8 @@
 #include "base/config.h"
 #include "base/log.h"
 
-#include "build_info.h"
-
 #include <errno.h>
-#include <libgen.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,23 +40,27 @@ int check_parse(struct check_run *run, const char *list) {
   return 0;
 }
 
-/* Where a runtime is: beside the library, in the tree of this command or where it was installed.
- * Returns whether it can be read. */
+/* Where a runtime is: beside the library. Returns whether it can be read. */
 static bool find_runtime(const char *file, char path[PATH_MAX]) {
-  char own[PATH_MAX];
-  const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-  if (length > 0) {
-    own[length] = '\0';
-    const int n = snprintf(path, PATH_MAX, "%s/lib/tombolo/%s", dirname(dirname(own)), file);
-    if (n < PATH_MAX && access(path, R_OK) == 0) return true;
-  }
-  snprintf(path, PATH_MAX, TMB_LIBRARY_DIR "/tombolo/%s", file);
+  const char *const libraries = tool_libraries();
+  snprintf(path, PATH_MAX, "%s/tombolo/%s", libraries ? libraries : "lib", file);
   return access(path, R_OK) == 0;
+}
+
+/* Gives a path that LD_PRELOAD would take for several, because blanks and colons separate its
+ * names, another one: that of a descriptor of this process, which outlives the ranks. Returns
+ * whether. */
+static bool make_one_word(char path[PATH_MAX]) {
+  if (!strpbrk(path, " \t\n:")) return true;
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  snprintf(path, PATH_MAX, "/proc/%d/fd/%d", (int)getpid(), fd);
+  return true;
 }
 
 int check_load(const char *file, const char *option) {
   char path[PATH_MAX], list[2 * PATH_MAX];
-  if (!find_runtime(file, path)) {
+  if (!find_runtime(file, path) || !make_one_word(path)) {
     tmb_print("run: %s: %s: %s; install it beside the library", option, path, strerror(errno));
     return TOOL_EXIT_FAILED;
   }

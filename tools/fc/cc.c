@@ -13,8 +13,6 @@
 #include "base/config.h"
 #include "base/log.h"
 
-#include "build_info.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,11 +69,8 @@ static void read_arguments(struct command *c, struct request *r, int argc, char 
   }
 }
 
-/* A folder below the root of the installation or build tree that has a file; NULL after a message.
- */
-static char *folder_with(const struct request *r, const char *root, const char *below,
-                         const char *file) {
-  char *folder = tool_format(root, "/", below);
+/* The folder, which has a file; NULL after a message. */
+static const char *folder_with(const struct request *r, const char *folder, const char *file) {
   char *path = tool_format(folder, "/", file);
   if (access(path, R_OK) == 0) return folder;
   tmb_print("%s: %s: %s; install Tombolo's headers and library beside the command", r->tool, path,
@@ -83,24 +78,15 @@ static char *folder_with(const struct request *r, const char *root, const char *
   return NULL;
 }
 
-/* Folder of the library: lib, or that of a distribution, as lib/x86_64-linux-gnu. */
-static char *library_folder(const struct request *r, const char *root) {
-  if (access(TMB_LIBRARY_DIR "/libtombolo.so", R_OK) == 0 &&
-      strncmp(TMB_LIBRARY_DIR, root, strlen(root)) == 0)
-    return tool_format(TMB_LIBRARY_DIR, "", "");
-  return folder_with(r, root, "lib", "libtombolo.so");
-}
-
 /* Adds headers and library. Returns 0 or an exit code. */
 static int add_tombolo(struct command *c, const struct request *r, bool links) {
-  char *root = command_root();
-  if (!root) {
+  if (!tool_libraries()) {
     tmb_print("%s: the folder of this command cannot be found in /proc/self/exe: %s", r->tool,
               strerror(errno));
     return TOOL_EXIT_FAILED;
   }
-  char *headers = folder_with(r, root, "include", "gasnetex.h");
-  char *library = links ? library_folder(r, root) : NULL;
+  const char *headers = folder_with(r, tool_format(tool_root(), "/include", ""), "gasnetex.h");
+  const char *library = links ? folder_with(r, tool_libraries(), "libtombolo.so") : NULL;
   if (!headers || (links && !library)) return TOOL_EXIT_FAILED;
   command_add(c, tool_format("-I", headers, ""));
   if (!links) return 0;

@@ -12,20 +12,14 @@
 
 #include "base/log.h"
 
-#include "build_info.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Folder of the archive, below that of the installation or build tree. */
+/* Folder of the archive, beside the library. */
 static char *folder(void) {
-  const char *root = command_root();
-  if (root && access(TMB_LIBRARY_DIR "/tombolo/check/libtsan.a", R_OK) == 0 &&
-      strncmp(TMB_LIBRARY_DIR, root, strlen(root)) == 0)
-    return tool_format(TMB_LIBRARY_DIR, "/tombolo/check", "");
-  return tool_format(root ? root : "", "/lib/tombolo/check", "");
+  return tool_format(tool_libraries() ? tool_libraries() : "lib", "/tombolo/check", "");
 }
 
 /* Whether a compiler names itself clang. One that only a shell can read is taken by its name. */

@@ -2,7 +2,7 @@
 /*
  * The command line of a compiler, see command.h.
  *
- * Owns nothing. Called by fc.c and cc.c. Calls: /proc/self/exe, execvp.
+ * Owns nothing. Called by fc.c and cc.c. Calls: execvp.
  * Invariants: texts that are made live as long as the process, which becomes the compiler.
  */
 #define _GNU_SOURCE
@@ -13,8 +13,6 @@
 #include "base/log.h"
 
 #include <errno.h>
-#include <libgen.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,15 +33,6 @@ bool command_own(struct command_own *own, const char *argument) {
 void command_add(struct command *c, char *argument) {
   c->argv[c->argc++] = argument;
   c->argv[c->argc] = NULL;
-}
-
-/* Folder of the installation or build tree: the command lies in its bin/. NULL with errno. */
-char *command_root(void) {
-  static char path[PATH_MAX];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-  if (length < 0) return NULL;
-  path[length] = '\0';
-  return dirname(dirname(path));
 }
 
 /* Whether the compiler has to stop before linking. */

@@ -27,9 +27,6 @@ bool command_own(struct command_own *own, const char *argument);
 
 void command_add(struct command *c, char *argument);
 
-/* Folder of the installation or build tree: the command lies in its bin/. NULL with errno. */
-char *command_root(void);
-
 /* Whether the arguments let the compiler link. */
 bool command_links(int argc, char **argv);
 

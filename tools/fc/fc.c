@@ -29,8 +29,7 @@
 /* Parsed arguments. */
 struct request {
   struct fc_compiler compiler;
-  const char *root; /* folder of the installation or build tree */
-  char *modules;    /* folder of the compiler's modules, or NULL */
+  char *modules; /* folder of the compiler's modules, or NULL */
   struct command_own own;
   bool prif;  /* the library is libprif_tombolo */
   bool input; /* there is something to compile or link */
@@ -60,15 +59,16 @@ static bool takes_module(const struct fc_compiler *compiler) {
 /* Folder of the modules for a compiler, and of the files that it links besides the library: that of
  * the installation, else one of the user. NULL: none. */
 static char *modules_folder(const struct request *r, const char *command) {
-  if (!r->root || !*r->compiler.modules) return NULL;
-  char *folder = tool_format(r->root, "/lib/tombolo/fortran/", r->compiler.modules);
+  if (!tool_libraries() || !*r->compiler.modules) return NULL;
+  char *folder = tool_format(tool_libraries(), "/tombolo/fortran/", r->compiler.modules);
   char *module = tool_format(folder, "/prif.mod", "");
   const bool found = access(r->prif ? module : folder, R_OK) == 0;
   free(module);
   if (found) return folder;
   free(folder);
-  return takes_module(&r->compiler) ? fc_module_make(&r->compiler, command, r->root, r->prif)
-                                    : NULL;
+  return takes_module(&r->compiler)
+             ? fc_module_make(&r->compiler, command, tool_libraries(), r->prif)
+             : NULL;
 }
 
 /* Name of the library: from gfortran 16 on, team calls have other arguments. */
@@ -88,7 +88,7 @@ static bool add_file(struct command *c, const char *folder, const char *name) {
 /* Add the procedures of the module prif, and the files for flang's statements that end a program:
  * cmake/TmbPrifFortran.cmake. Returns 0 or an exit code. */
 static int add_prif(struct command *c, const struct request *r) {
-  char *common = tool_format(r->root, "/lib/tombolo/fortran/", "prif");
+  char *common = tool_format(tool_libraries(), "/tombolo/fortran/prif", "");
   if (!r->modules) {
     if (!takes_module(&r->compiler))
       tmb_print("fc: '%s' is gfortran %d, which cannot compile the module prif; use gfortran %d or "
@@ -108,12 +108,12 @@ static int add_prif(struct command *c, const struct request *r) {
 
 /* Add the arguments for linking. Returns 0 or an exit code. */
 static int add_libraries(struct command *c, const struct request *r) {
-  if (!r->root) {
+  const char *const folder = tool_libraries();
+  if (!folder) {
     tmb_print("fc: the folder of this command cannot be found in /proc/self/exe: %s",
               strerror(errno));
     return TOOL_EXIT_FAILED;
   }
-  char *folder = tool_format(r->root, "/lib", "");
   const char *name = library_of(r);
   char *library = tool_format(tool_format(folder, "/lib", ""), name, ".so");
   if (access(library, R_OK) != 0) {
@@ -220,7 +220,7 @@ int tool_fc_main(int argc, char **argv) {
     return TOOL_EXIT_FAILED;
   }
   struct command c = {arguments, 0};
-  struct request r = {.root = command_root()};
+  struct request r = {0};
   command_add(&c, NULL);
   command_add(&c, NULL); /* the option for coarrays, below */
   const char *compiler = read_arguments(&c, &r, argc, argv);

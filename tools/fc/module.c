@@ -154,12 +154,12 @@ static bool make(const struct fc_compiler *compiler, const char *command, const 
   return good;
 }
 
-char *fc_module_make(const struct fc_compiler *compiler, const char *command, const char *root,
+char *fc_module_make(const struct fc_compiler *compiler, const char *command, const char *libraries,
                      bool prif) {
   static const char *const of_prif[] = {"tombolo_prif.F90", "prif.f90", NULL};
   static const char *const of_caf[] = {"tombolo_caf.f90", NULL};
   const char *cache = tmb_env_get("XDG_CACHE_HOME"), *home = tmb_env_get("HOME");
-  char *sources = join(root, "/lib/tombolo/fortran", prif ? "/prif" : ""), key[24];
+  char *sources = join(libraries, "/tombolo/fortran", prif ? "/prif" : ""), key[24];
   char *top = cache && *cache ? join(cache, "", "") : join(home ? home : "", "/.cache", "");
   char *part = join(top, "/tombolo/fortran/", compiler->modules);
   snprintf(key, sizeof key, "-%016llx", (unsigned long long)key_of(compiler, sources));

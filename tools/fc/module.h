@@ -11,10 +11,10 @@
 #include "fc/compiler.h"
 
 /* Compiles a module into a folder of the user's cache, unless it is there. in command: the
- * compiler; root: folder of the installation or build tree; prif: the module prif, else
- * tombolo_caf. Returns the folder, which has prif.mod, tombolo_prif.o and prif.o, or
- * tombolo_caf.mod; NULL: it cannot be made, after a message where it is prif. */
-char *fc_module_make(const struct fc_compiler *compiler, const char *command, const char *root,
+ * compiler; libraries: the folder of ours; prif: the module prif, else tombolo_caf. Returns the
+ * folder, which has prif.mod, tombolo_prif.o and prif.o, or tombolo_caf.mod; NULL: it cannot be
+ * made, after a message where it is prif. */
+char *fc_module_make(const struct fc_compiler *compiler, const char *command, const char *libraries,
                      bool prif);
 
 #endif

@@ -20,6 +20,7 @@ extern "C" {
 #include <cstring>
 #include <exception>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace {
 
@@ -177,12 +178,21 @@ bool exists(const std::string &path) {
   return stat(path.c_str(), &found) == 0;
 }
 
-/* A name is looked for in the tree that this was built from, then where it is installed. */
+/* Folder of this program, which the command has found beside itself. */
+std::string own_folder() {
+  char path[4096];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  const std::string self(path, length > 0 ? std::size_t(length) : 0);
+  return self.substr(0, self.rfind('/') + 1);
+}
+
+/* A name is looked for in this program's installation, then in the tree that it was built from. */
 std::string find_machine(const std::string &name) {
   if (name.find('/') != std::string::npos || exists(name)) return name;
   std::string tried;
-  for (const char *folder : {TMB_SIM_MACHINES, TMB_SIM_MACHINES_INSTALLED}) {
-    const std::string path = std::string(folder) + "/" + name + ".json";
+  for (const std::string &folder :
+       {own_folder() + TMB_SIM_MACHINES_INSTALLED, std::string(TMB_SIM_MACHINES)}) {
+    const std::string path = folder + "/" + name + ".json";
     if (exists(path)) return path;
     tried += (tried.empty() ? "" : " nor ") + path;
   }

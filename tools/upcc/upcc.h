@@ -38,8 +38,9 @@ struct upcc {
   bool check;            /* loads and stores are named, see check/client */
   bool berkeley;         /* the macros of that compiler are defined */
   struct upcc_list preprocess, compile, link, sources;
-  char *upc1, *headers, *support, *libraries; /* files and folders of the installation */
-  char *temporary;                            /* folder */
+  const char *libraries;
+  char *upc1, *headers, *support; /* files and folders of the installation, as the one above */
+  char *temporary;                /* folder */
 };
 
 void upcc_add(struct upcc_list *l, const char *word);

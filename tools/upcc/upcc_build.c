@@ -12,7 +12,6 @@
 #include "base/log.h"
 
 #include <errno.h>
-#include <libgen.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,17 +22,13 @@
 #include <unistd.h>
 
 bool upcc_find_folders(struct upcc *u) {
-  static char path[PATH_MAX];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-  if (length < 0) {
+  if (!tool_libraries()) {
     tmb_print("upcc: /proc/self/exe: %s", strerror(errno));
     return false;
   }
-  path[length] = '\0';
-  const char *root = dirname(dirname(path));
-  u->upc1 = tool_format(root, "/libexec/tombolo/upc1", "");
-  u->libraries = tool_format(root, "/lib", "");
-  u->support = tool_format(root, "/lib/tombolo/upc", "");
+  u->upc1 = tool_format(tool_root(), "/libexec/tombolo/upc1", "");
+  u->libraries = tool_libraries();
+  u->support = tool_format(u->libraries, "/tombolo/upc", "");
   u->headers = tool_format(u->support, "/include", "");
   if (access(u->upc1, X_OK) == 0) return true;
   tmb_print(

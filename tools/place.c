@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where the command, and with it the installation or the build tree, is.
+ *
+ * Owns: both paths. Called by tools/fc, tools/upcc and tools/check. Calls: /proc/self/exe.
+ * Invariant: what is installed is found beside the command, also where it was moved, or installed
+ * with another prefix than that of the build.
+ */
+#define _GNU_SOURCE
+#include "tool.h"
+
+#include "build_info.h"
+
+#include <libgen.h>
+#include <limits.h>
+#include <stdbool.h>
+
+#include <unistd.h>
+
+const char *tool_root(void) {
+  static char path[PATH_MAX];
+  static const char *root;
+  if (root) return root;
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+  if (length < 0) return NULL;
+  path[length] = '\0';
+  return root = dirname(dirname(path));
+}
+
+const char *tool_libraries(void) {
+  static const char *folder;
+  if (folder || !tool_root()) return folder;
+  const char *const installed = tool_format(tool_root(), "/" TMB_LIBRARY_FOLDER, "");
+  const bool there = access(tool_format(installed, "/libtombolo.so", ""), R_OK) == 0;
+  return folder = there ? installed : tool_format(tool_root(), "/lib", "");
+}
