@@ -89,7 +89,7 @@ struct caf_token {
   uint32_t asker;        /* CAF_OF_ASKER: the rank, where base is an address */
   void *owner;           /* of a client of this library: its data about the coarray */
   uint32_t ranks;        /* entries of addr and of here */
-  uint32_t sizes;        /* caf_sizes_of; never 0 */
+  uint64_t sizes;        /* caf_sizes_of; never 0 */
   uintptr_t *here;       /* [ranks] places in this process, if known; else 0 */
   uintptr_t addr[];      /* [ranks] of the job, as the owners see them; 0: no member */
 };
@@ -98,11 +98,12 @@ struct caf_token {
  * data/accessor.h. */
 enum { CAF_OF_ASKER = -1, CAF_OF_SELF = -2 };
 
-/* Bytes of a coarray and of an element, if each fits into half of a word; else another number. */
-static inline uint32_t caf_sizes_of(size_t bytes, size_t elem_bytes) {
-  return bytes && bytes <= UINT16_MAX && elem_bytes <= UINT16_MAX
-             ? (uint32_t)bytes << 16 | (uint32_t)elem_bytes
-             : 1;
+/* Bytes of a coarray and of an element, if each fits into half of a word; else CAF_NO_SIZES. */
+enum { CAF_NO_SIZES = 1 };
+static inline uint64_t caf_sizes_of(size_t bytes, size_t elem_bytes) {
+  return bytes && bytes <= UINT32_MAX && elem_bytes <= UINT32_MAX
+             ? (uint64_t)bytes << 32 | (uint64_t)elem_bytes
+             : CAF_NO_SIZES;
 }
 
 /* Kind of a word that the compiler passes as a token of a component (component.c). FREED: it was

@@ -7,16 +7,16 @@
  * segment, which lies at the same place in all processes. So an access may be made here if all
  * addresses that the accessor follows are such ones; but which does it follow? The accessor runs on
  * a copy of the coarray, with addresses changed to those of two regions as large as the segment.
- * Of TRAP, an access ends the run: one word after the other is sent there. Of FILL, each page gets
- * bytes that are all equal when it is touched: as addresses they are not canonical, so to follow an
- * address that was found by another one ends the run, too. Where an accessor follows one word, it
- * may follow another one in the memory to which that leads, as of an allocatable component of such
- * a component: then the first words of that memory are copied into FILL, too, and these addresses
- * are changed to those of a FILL of their own. Of an array of structures the element may be found
- * by one or two subscripts, or be always the same one; so may an element of an array within a
- * structure. Invariants: no run reaches memory that other processes have; the words do not depend
- * on the values that the accessor gets from its caller, save these subscripts: other values follow
- * no other word.
+ * Of TRAP, an access ends the run: words are sent there, one or half of them at a time. Of FILL,
+ * each page gets bytes that are all equal when it is touched: as addresses they are not canonical,
+ * so to follow an address that was found by another one ends the run, too. Where an accessor
+ * follows one word, it may follow another one in the memory to which that leads, as of an
+ * allocatable component of such a component: then the first words of that memory are copied into
+ * FILL, too, and these addresses are changed to those of a FILL of their own. Subscripts may choose
+ * the word: each is a value of 4 bytes that moves it by a constant stride.
+ * Invariants: no run reaches memory that other processes have; the words do not depend on the
+ * values that the accessor gets from its caller, save these subscripts: other values follow no
+ * other word.
  */
 #include "compiler/follow.h"
 
@@ -33,10 +33,11 @@ enum {
   WORD = sizeof(uint64_t),
   ADD_MAX = 256,
   PAGES_MAX = 1024,
-  ELEMENT_WORDS = 64,
-  PART_WORDS = CAF_FOLLOW_BYTES / WORD,
+  ELEMENT_WORDS = 64, /* of the bits of `words` */
   BLOCK_WORDS = CAF_BOUND_BLOCK / WORD,
-  AROUND = 1 << 24 /* bytes without memory on each side of a page */
+  ROW_WHOLE = 256,  /* values of a subscript that are tried without gaps */
+  TUPLES_MAX = 512, /* of values of several */
+  AROUND = 1 << 24  /* bytes without memory on each side of a page */
 };
 static const uint64_t NO_ADDRESS = 0x8181818181818181u; /* far from any memory */
 /* FILL + k: of addresses behind k others. */
@@ -60,6 +61,9 @@ static struct {
   sigjmp_buf end;          /* of the run */
   uint32_t blocks;
   struct block block[CAF_LINKS_MAX]; /* [blocks] */
+  char *fill, *trap;                 /* the coarray with all addresses changed to those of one */
+  char *copy;                        /* [bytes of the coarray] of a run */
+  uint64_t *part;                    /* [bytes of the coarray] */
 } trial;
 
 /* Fills the page of an address with bytes. Returns false where there can be no more. */
@@ -84,7 +88,7 @@ static void on_fault(int sig, siginfo_t *info, void *context) {
 /* Whether a word is an address in this process. */
 static bool is_mapped(uintptr_t word) {
   unsigned char resident;
-  return mincore((void *)(word / trial.page * trial.page), 1, &resident) == 0;
+  return !(word >> 56) && mincore((void *)(word / trial.page * trial.page), 1, &resident) == 0;
 }
 
 /* Whether a word may be an address that an accessor follows. */
@@ -111,21 +115,36 @@ static const char *coarray_of(const struct caf_trial *t) {
   return (const char *)t->token->addr[t->rank] + caf.delta[t->rank];
 }
 
-/* Copies the coarray. Addresses in words of an element that `trapped` has go to TRAP, others to
- * FILL. */
-static void copy_moved(const struct caf_trial *t, char *copy, uint64_t trapped) {
-  const size_t element = t->element / WORD, count = t->token->bytes / WORD;
+/* Makes a copy of the coarray whose addresses are those of a region. Returns NULL: no memory. */
+static char *copy_all(const struct caf_trial *t, unsigned region) {
+  const size_t bytes = t->token->bytes;
   const char *const from = coarray_of(t);
-  memcpy(copy, from, t->token->bytes);
-  for (size_t i = 0; i < count; i++)
-    copy_word(t, copy + i * WORD, from + i * WORD, trapped >> i % element & 1 ? TRAP : FILL);
+  char *const copy = aligned_alloc(64, (bytes + 63) / 64 * 64);
+  if (!copy) return NULL;
+  memcpy(copy, from, bytes);
+  for (size_t at = 0; at + WORD <= bytes; at += WORD) copy_word(t, copy + at, from + at, region);
+  return copy;
 }
 
-/* Copies the coarray so that a run shows whether the accessor follows a word of an element: only
- * that goes to TRAP, or (others) all but that. */
-static void copy_element(const struct caf_trial *t, char *copy, size_t at, bool others) {
-  copy_moved(t, copy, others ? UINT64_MAX : 0);
-  copy_word(t, copy + at, coarray_of(t) + at, others ? FILL : TRAP);
+/* Makes the copy of a run: addresses in words of an element that `trapped` has go to TRAP, others
+ * to FILL. */
+static void copy_moved(const struct caf_trial *t, uint64_t trapped) {
+  const size_t element = t->element / WORD, count = t->token->bytes / WORD;
+  memcpy(trial.copy, trial.fill, t->token->bytes);
+  for (size_t i = 0; i < count; i++)
+    if (trapped >> i % element & 1) memcpy(trial.copy + i * WORD, trial.trap + i * WORD, WORD);
+}
+
+/* The same, of the addresses in a part of the coarray. */
+static void copy_part(const struct caf_trial *t, size_t begin, size_t end) {
+  memcpy(trial.copy, trial.fill, t->token->bytes);
+  memcpy(trial.copy + begin, trial.trap + begin, end - begin);
+}
+
+/* The same, of the addresses in all words but one, which goes to FILL whatever it is. */
+static void copy_but(const struct caf_trial *t, size_t at) {
+  memcpy(trial.copy, trial.trap, t->token->bytes);
+  copy_word(t, trial.copy + at, coarray_of(t) + at, FILL);
 }
 
 /* Copies the blocks into FILL. */
@@ -163,34 +182,44 @@ static bool has_written(void) {
   return false;
 }
 
-/* Runs the accessor on the copy. Returns whether it came to its end. */
-static bool run(const struct caf_trial *t, const struct caf_ask *ask, char *copy,
-                struct caf_seen *seen, int value) {
+/* Runs the accessor on a copy. Returns whether it came to its end. */
+static bool run_on(const struct caf_trial *t, const struct caf_ask *ask, char *copy,
+                   struct caf_seen *seen, int value) {
   *seen = (struct caf_seen){.bytes = 0};
   begin_run(t, value);
   if (sigsetjmp(trial.end, 1)) return false;
   return caf_try(ask, copy + t->offset, seen) == 0;
 }
 
-/* The words that one run each has followed. */
-static uint64_t find_words(const struct caf_trial *t, char *copy, const struct caf_ask *ask) {
+static bool run(const struct caf_trial *t, const struct caf_ask *ask, struct caf_seen *seen,
+                int value) {
+  return run_on(t, ask, trial.copy, seen, value);
+}
+
+/* Whether a run touches TRAP. */
+static bool is_trapped(const struct caf_trial *t, const struct caf_ask *ask, char *copy) {
   struct caf_seen seen;
+  (void)run_on(t, ask, copy, &seen, 0);
+  return trial.trapped;
+}
+
+/* The words that one run each has followed. */
+static uint64_t find_words(const struct caf_trial *t) {
   uint64_t words = 0;
   for (size_t w = 0; w < t->element / WORD; w++) {
-    copy_moved(t, copy, (uint64_t)1 << w);
-    (void)run(t, ask, copy, &seen, 0);
-    if (trial.trapped) words |= (uint64_t)1 << w;
+    copy_moved(t, (uint64_t)1 << w);
+    if (is_trapped(t, t->ask, trial.copy)) words |= (uint64_t)1 << w;
   }
   return words;
 }
 
-/* Whether the accessor needs nothing but the memory to which these words lead, and the blocks. */
-static bool is_enough(const struct caf_trial *t, char *copy, uint64_t words) {
+/* Whether the accessor needs nothing but the memory to which the words lead that go to FILL in the
+ * copy, and the blocks. */
+static bool is_enough(const struct caf_trial *t) {
   const int values[] = {0x81, caf_try_second(t->ask)};
   struct caf_seen seen[2];
   for (int i = 0; i < 2; i++) {
-    copy_moved(t, copy, ~words);
-    if (!run(t, t->ask, copy, &seen[i], values[i])) return false;
+    if (!run(t, t->ask, &seen[i], values[i])) return false;
     if (t->ask->kind == CAF_ACCESS_PUT && !has_written()) return false;
   }
   return t->ask->kind == CAF_ACCESS_PUT || caf_try_differs(&seen[0], &seen[1]);
@@ -226,190 +255,210 @@ static bool holds_address(const struct caf_trial *t, size_t at) {
   return is_mapped(whole_value(t, at));
 }
 
-/* The same. Returns false where the bytes can be no integer of their own. */
-static bool change_value(struct values *v, const struct caf_trial *t, size_t at, uint32_t change) {
-  uint32_t value;
-  memcpy(&value, (const char *)t->ask->add + at, sizeof value);
-  const bool upper_half = at % WORD && (value == 0 || value == UINT32_MAX); /* of 8 bytes */
-  if (upper_half || holds_address(t, at)) return false;
-  set_value(v, t, at, change);
-  return true;
-}
+/* ---- the word that subscripts name */
 
-/* ---- the element of an array that a subscript names */
+/* The same, with another address in one word, also where there is none as yet. */
+static bool is_trapped_with(const struct caf_trial *t, const struct caf_ask *ask, char *copy,
+                            size_t at, unsigned region) {
+  uint64_t before, word;
+  memcpy(&word, coarray_of(t) + at, WORD);
+  memcpy(&before, copy + at, WORD);
+  word = moved(t, is_address(t, word) ? word : trial.bytes / 2, region);
+  memcpy(copy + at, &word, WORD);
+  const bool trapped = is_trapped(t, ask, copy);
+  memcpy(copy + at, &before, WORD);
+  return trapped;
+}
 
 /* Whether a run with these values follows a word of the coarray, and no other one. */
-static bool follows_only(const struct caf_trial *t, char *copy, const struct caf_ask *ask,
-                         size_t word) {
-  struct caf_seen seen;
-  if (word >= t->token->bytes) return false;
-  copy_element(t, copy, word, false);
-  (void)run(t, ask, copy, &seen, 0);
-  if (!trial.trapped) return false;
-  copy_element(t, copy, word, true);
-  (void)run(t, ask, copy, &seen, 0);
-  return !trial.trapped;
-}
-
-/* Whether the 4 bytes at `at` are a subscript: with each of its values the accessor follows the
- * word of that element. [in] index: of the element that the access itself has. */
-static bool is_subscript(const struct caf_trial *t, char *copy, size_t word, size_t index,
-                         size_t at) {
-  const size_t count = t->token->bytes / t->element;
-  struct values v;
-  bool is = true;
-  for (size_t i = 0; i < count && is; i++)
-    is = change_value(&v, t, at, (uint32_t)(i - index)) &&
-         follows_only(t, copy, &v.ask, i * t->element + word);
-  return is;
-}
-
-/* Finds the subscript of the element that is accessed. Returns the element. */
-static size_t find_subscript(const struct caf_trial *t, char *copy, struct caf_path *path) {
-  const size_t count = t->token->bytes / t->element;
-  uint32_t value;
-  size_t index = 0, at = 0;
-  while (index < count && !follows_only(t, copy, t->ask, index * t->element + path->word)) index++;
-  if (index == count) return index;
-  while (at + 4 <= t->ask->add_bytes && !is_subscript(t, copy, path->word, index, at)) at += 4;
-  if (at + 4 > t->ask->add_bytes) return index;
-  memcpy(&value, (const char *)t->ask->add + at, sizeof value);
-  path->subscript = (uint16_t)at;
-  path->first = value - (uint32_t)index;
-  path->count = (uint32_t)count;
-  path->stride = (uint16_t)t->element;
-  path->counted = true;
-  return index;
-}
-
-/* How many components in a row the accessor follows, beside that of the access itself. [in] step:
- * 1, or UINT32_MAX: backwards. */
-static uint32_t count_row(const struct caf_trial *t, char *copy, size_t at, uint32_t step,
-                          size_t word, size_t stride) {
-  struct values v;
-  uint32_t count = 0;
-  for (size_t next = word;; count++) {
-    next += step == 1 ? stride : -stride;
-    if (!change_value(&v, t, at, step * (count + 1)) || !follows_only(t, copy, &v.ask, next))
-      return count;
-  }
+static bool follows_only(const struct caf_trial *t, const struct caf_ask *ask, size_t at) {
+  if (at >= t->token->bytes / WORD * WORD) return false;
+  const bool follows = is_trapped_with(t, ask, trial.fill, at, TRAP);
+  return follows && !is_trapped_with(t, ask, trial.trap, at, FILL);
 }
 
 /* The only word of the coarray that a run with these values follows, or SIZE_MAX. */
-static size_t find_word(const struct caf_trial *t, char *copy, const struct caf_ask *ask) {
-  const uint64_t words = find_words(t, copy, ask);
-  size_t word = words ? WORD * (size_t)__builtin_ctzll(words) : SIZE_MAX;
-  while (word < t->token->bytes && !follows_only(t, copy, ask, word)) word += t->element;
-  return word < t->token->bytes ? word : SIZE_MAX;
+static size_t find_word(const struct caf_trial *t, const struct caf_ask *ask) {
+  size_t low = 0, high = t->token->bytes / WORD;
+  copy_part(t, low, high * WORD);
+  if (!is_trapped(t, ask, trial.copy)) return SIZE_MAX;
+  while (high - low > 1) {
+    const size_t middle = low + (high - low) / 2;
+    copy_part(t, low * WORD, middle * WORD);
+    if (is_trapped(t, ask, trial.copy))
+      high = middle;
+    else
+      low = middle;
+  }
+  return follows_only(t, ask, low * WORD) ? low * WORD : SIZE_MAX;
 }
 
-/* Values of a subscript, and the words that the accessor follows with each. */
+/* A subscript: a value of the accessor, and the words that it follows with each. */
 struct row {
-  size_t at;                     /* of the value in `add` */
-  size_t stride;                 /* bytes from word to word */
+  uint16_t at;                   /* of the value in `add` */
+  uint32_t stride;               /* bytes from word to word, modulo 2**32 */
   uint32_t value, before, after; /* of the access; values below and above it */
 };
 
-/* Finds the subscript of an array of components, or of elements. [in] word: of the access; path:
- * NULL: none may fall, as 9-k; else it may, and is another one than that of the path. Returns false
- * where there is none. */
-static bool find_row(const struct caf_trial *t, char *copy, size_t word,
-                     const struct caf_path *path, struct row *row) {
-  const size_t but = path && path->counted ? path->subscript : SIZE_MAX;
+/* Subscripts of an access. */
+struct rows {
+  size_t word; /* of the access */
+  uint32_t count;
+  struct row row[CAF_SUBSCRIPTS_MAX]; /* [count] */
+};
+
+/* How many words in a row the accessor follows, beside that of the access. [in] by: 1, or -1:
+ * backwards. */
+static uint32_t count_row(const struct caf_trial *t, size_t word, const struct row *row,
+                          uint32_t by) {
   struct values v;
-  for (size_t at = 0; at + 4 <= t->ask->add_bytes; at += 4)
-    for (uint32_t step = 1; at != but && (step == 1 || step == UINT32_MAX); step -= 2) {
-      if (!change_value(&v, t, at, step)) continue;
-      const size_t next = find_word(t, copy, &v.ask);
-      const size_t stride = step == 1 ? next - word : word - next;
-      if (next == SIZE_MAX || !stride || (!path && stride > t->token->bytes)) continue;
-      *row = (struct row){.at = at, .stride = stride};
-      memcpy(&row->value, (const char *)t->ask->add + at, sizeof row->value);
-      row->before = count_row(t, copy, at, UINT32_MAX, word, stride);
-      row->after = count_row(t, copy, at, 1, word, stride);
-      return true;
+  uint32_t count = 0, step = 1;
+  while (step) {
+    const uint32_t change = (count + step) * by;
+    set_value(&v, t, row->at, change);
+    if (follows_only(t, &v.ask, (uint32_t)word + change * row->stride)) {
+      count += step;
+      step = 1 + count / ROW_WHOLE;
+    } else {
+      step /= 2;
     }
-  return false;
-}
-
-/* Makes a row the subscript of a path. Returns the number of the word, from 0 on, that is accessed.
- */
-static size_t take_row(struct caf_path *path, const struct row *row) {
-  path->subscript = (uint16_t)row->at;
-  path->first = row->value - row->before;
-  path->count = row->before + 1 + row->after;
-  path->stride = (uint16_t)row->stride;
-  path->word = (uint16_t)(path->word - row->before * row->stride);
-  path->counted = true;
-  return row->before;
-}
-
-/* Whether the accessor follows the word that a path with two subscripts says, with other values.
- * [in] word: of the access; by: what is added to its two values. */
-static bool follows_both(const struct caf_trial *t, char *copy, const struct caf_path *path,
-                         const struct row *row, size_t word, const uint32_t by[2]) {
-  struct values v, both;
-  const size_t next = word + (size_t)(ptrdiff_t)(int32_t)by[0] * path->stride +
-                      (size_t)(ptrdiff_t)(int32_t)by[1] * row->stride;
-  if (next >= t->token->bytes) return true; /* the path refuses it */
-  struct caf_trial moved = *t;
-  if (path->counted) {
-    if (!change_value(&v, t, path->subscript, by[0])) return false;
-    moved.ask = &v.ask;
   }
-  return change_value(&both, &moved, row->at, by[1]) && follows_only(t, copy, &both.ask, next);
+  return count;
 }
 
-/* Finds a second subscript, or the only one if it falls. Each pair of values is tried. [in] index:
- * as find_element gives it. */
-static void find_second(const struct caf_trial *t, char *copy, struct caf_path *path,
-                        size_t index) {
-  enum { PAIRS_MAX = 512 };
-  struct row row;
-  const size_t word = path->word + index * path->stride;
-  if (!find_row(t, copy, word, path, &row)) return;
-  const uint32_t count = row.before + 1 + row.after, first_count = path->counted ? path->count : 1;
-  if (first_count * count > PAIRS_MAX) return;
-  for (uint32_t i = 0; i < first_count; i++)
-    for (uint32_t k = 0; k < count; k++)
-      if (!follows_both(t, copy, path, &row, word,
-                        (const uint32_t[]){i - (uint32_t)index, k - row.before}))
-        return;
-  path->second = (struct caf_second){.first = row.value - row.before,
-                                     .count = count,
-                                     .stride = (uint32_t)row.stride,
-                                     .back = row.before * (uint32_t)row.stride,
-                                     .limit = (uint32_t)t->token->bytes,
-                                     .subscript = (uint16_t)row.at};
+/* Whether 4 bytes of the values are a subscript. */
+static bool is_row(const struct caf_trial *t, size_t word, size_t at, struct row *row) {
+  struct values v;
+  size_t next = SIZE_MAX;
+  uint32_t by = 1;
+  if (holds_address(t, at)) return false;
+  for (int i = 0; i < 2 && (next == SIZE_MAX || next == word); i++, by = -by) {
+    set_value(&v, t, at, by);
+    next = find_word(t, &v.ask);
+    row->stride = by * (uint32_t)(next - word);
+  }
+  if (next == SIZE_MAX || next == word) return false;
+  row->at = (uint16_t)at;
+  memcpy(&row->value, (const char *)t->ask->add + at, sizeof row->value);
+  row->before = count_row(t, word, row, UINT32_MAX);
+  row->after = count_row(t, word, row, 1);
+  return true;
 }
 
-/* A part of the coarray, and words of an element that the accessor may follow in it. */
+/* Whether the accessor follows the word that these subscripts say, or at least no other one: beyond
+ * the bounds of an array, what else is there may lead anywhere. [in] tuple: the index of each in
+ * its row. */
+static bool follows_tuple(const struct caf_trial *t, const struct rows *rows,
+                          const uint32_t *tuple) {
+  struct values v[CAF_SUBSCRIPTS_MAX];
+  struct caf_trial next = *t;
+  uint32_t word = (uint32_t)rows->word;
+  for (uint32_t i = 0; i < rows->count; i++) {
+    const struct row *const row = &rows->row[i];
+    const uint32_t change = tuple[i] - row->before;
+    set_value(&v[i], &next, row->at, change);
+    next.ask = &v[i].ask;
+    word += change * row->stride;
+  }
+  if (word >= t->token->bytes || follows_only(t, next.ask, word)) return true; /* or is refused */
+  return !is_trapped_with(t, next.ask, trial.trap, word, FILL);
+}
+
+/* Whether the accessor follows the words that the subscripts say: each tuple of them is tried, or
+ * the corners and many others. */
+static bool follows_tuples(const struct caf_trial *t, const struct rows *rows) {
+  uint32_t tuple[CAF_SUBSCRIPTS_MAX];
+  uint64_t all = 1;
+  for (uint32_t i = 0; i < rows->count; i++)
+    if (all <= TUPLES_MAX) all *= rows->row[i].before + 1 + rows->row[i].after;
+  const bool some = all > TUPLES_MAX;
+  const uint64_t corners = some ? (uint64_t)1 << rows->count : 0, tries = some ? TUPLES_MAX : all;
+  uint32_t random = 1;
+  for (uint64_t n = 0; n < tries; n++) {
+    uint64_t rest = n;
+    for (uint32_t i = 0; i < rows->count; i++) {
+      const uint32_t count = rows->row[i].before + 1 + rows->row[i].after;
+      random = random * 1664525u + 1013904223u;
+      tuple[i] = n < corners ? (uint32_t)(n >> i & 1) * (count - 1)
+                 : some      ? (uint32_t)((uint64_t)random * count >> 32)
+                             : (uint32_t)(rest % count);
+      rest /= count;
+    }
+    if (!follows_tuple(t, rows, tuple)) return false;
+  }
+  return true;
+}
+
+/* Finds the subscripts that choose the word of the access. Returns false where there are too many,
+ * or they do not choose it by constant strides. */
+static bool find_rows(const struct caf_trial *t, struct rows *rows) {
+  rows->word = find_word(t, t->ask);
+  if (rows->word == SIZE_MAX) return false;
+  for (size_t at = 0; at + 4 <= t->ask->add_bytes; at += 4) {
+    struct row row;
+    if (!is_row(t, rows->word, at, &row)) continue;
+    if (rows->count == CAF_SUBSCRIPTS_MAX) return false;
+    rows->row[rows->count++] = row;
+  }
+  return rows->count < 2 || follows_tuples(t, rows);
+}
+
+/* A path with these subscripts. */
+static struct caf_path path_of(const struct caf_trial *t, const struct rows *rows) {
+  struct caf_path path = {.word = (uint32_t)rows->word};
+  for (uint32_t i = 0; i < rows->count; i++) {
+    const struct row *const row = &rows->row[i];
+    const struct caf_subscript one = {.first = row->value - row->before,
+                                      .count = row->before + 1 + row->after,
+                                      .stride = row->stride,
+                                      .at = row->at};
+    path.word -= row->before * row->stride;
+    if (i)
+      path.more[path.mores++] = one;
+    else
+      path.one = one;
+  }
+  if (t->ask->object) path.form = caf_form_of(t->ask->object);
+  return path;
+}
+
+/* ---- other values */
+
+/* A part of the coarray, and words of an element that the accessor may follow in it: those of
+ * `words`, or only `word`, if that is not SIZE_MAX. */
 struct part {
   size_t offset, bytes;
   uint64_t words;
+  size_t word;
 };
 
-/* Whether the accessor follows these words of a part alone. The part begins or ends its page, and
- * beside the page is no memory. These words are addresses of none, so to follow one ends the run;
+/* Memory for a part, between bytes without memory. */
+struct room {
+  char *around, *page;
+  size_t bytes; /* a multiple of a page, from `page` on */
+};
+
+static bool part_has(const struct caf_trial *t, const struct part *part, size_t w) {
+  return part->word == SIZE_MAX ? part->words >> w % (t->element / WORD) & 1 : w == part->word;
+}
+
+/* Whether the accessor follows these words of a part alone. The part begins or ends its room, and
+ * beside that is no memory. These words are addresses of none, so to follow one ends the run;
  * others go to TRAP. */
-static bool keeps_to(const struct caf_trial *t, char *page, const struct part *part, bool at_end,
-                     const struct caf_ask *ask) {
+static bool keeps_to(const struct caf_trial *t, const struct room *room, const struct part *part,
+                     bool at_end, const struct caf_ask *ask) {
   struct caf_seen seen;
-  uint64_t word[PART_WORDS];
-  const size_t words = part->bytes / WORD, page_words = trial.page / WORD;
-  char *const begin = at_end ? page + trial.page - part->bytes : page;
-  memcpy(word, coarray_of(t) + part->offset, part->bytes);
+  const size_t words = part->bytes / WORD, room_words = room->bytes / WORD;
+  char *const begin = at_end ? room->page + room->bytes - part->bytes : room->page;
+  memcpy(trial.part, trial.trap + part->offset, part->bytes);
   for (size_t w = 0; w < words; w++)
-    if (part->words >> w % (t->element / WORD) & 1)
-      word[w] = NO_ADDRESS;
-    else if (is_address(t, word[w]))
-      word[w] = moved(t, word[w], TRAP);
-  const size_t first = at_end ? words - page_words % words : 0;
-  for (size_t w = 0; w < page_words; w++) /* it fills the page again and again */
-    memcpy(page + w * WORD, &word[(w + first) % words], WORD);
+    if (part_has(t, part, w)) trial.part[w] = NO_ADDRESS;
+  const size_t first = at_end ? words - room_words % words : 0;
+  for (size_t w = 0; w < room_words; w++) /* it fills the room again and again */
+    memcpy(room->page + w * WORD, &trial.part[(w + first) % words], WORD);
   begin_run(t, 0);
   if (!sigsetjmp(trial.end, 1)) (void)caf_try(ask, begin - part->offset + t->offset, &seen);
-  return trial.at - (uintptr_t)page + AROUND >= 2 * AROUND + trial.page &&
+  return trial.at - (uintptr_t)room->around >= 2 * AROUND + room->bytes &&
          trial.at - (uintptr_t)trial.regions >= REGIONS * trial.bytes;
 }
 
@@ -422,8 +471,9 @@ static bool has_addresses(const struct caf_trial *t) {
 
 /* Whether these 4 bytes of the values are a subscript of the path. */
 static bool has_subscript(const struct caf_path *path, size_t at) {
-  return (path->counted && at == path->subscript) ||
-         (path->second.count && at == path->second.subscript);
+  bool has = path->one.count && at == path->one.at;
+  for (int i = 0; i < path->mores; i++) has |= at == path->more[i].at;
+  return has;
 }
 
 /* Whether the accessor does so whatever its values are, none of which is an address: a value that
@@ -432,56 +482,28 @@ static bool has_subscript(const struct caf_path *path, size_t at) {
 static bool always_keeps_to(const struct caf_trial *t, const struct part *part,
                             const struct caf_path *path) {
   struct values v;
-  char *const around = mmap(NULL, 2 * AROUND + trial.page, PROT_NONE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  char *const page = around + AROUND;
-  if (around == MAP_FAILED || part->bytes > trial.page ||
-      mprotect(page, trial.page, PROT_READ | PROT_WRITE))
+  struct room room = {.bytes = (part->bytes + trial.page - 1) / trial.page * trial.page};
+  room.around = mmap(NULL, 2 * AROUND + room.bytes, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  room.page = room.around + AROUND;
+  if (room.around == MAP_FAILED || mprotect(room.page, room.bytes, PROT_READ | PROT_WRITE))
     return false;
   bool keeps = true;
   for (size_t at = 0; keeps && at + 4 <= t->ask->add_bytes; at += 4)
     for (int bit = -1; keeps && bit < 31 && !has_subscript(path, at); bit++) {
       set_value(&v, t, at, bit < 0 ? UINT32_MAX : (uint32_t)1 << bit);
-      keeps = keeps_to(t, page, part, false, &v.ask) && keeps_to(t, page, part, true, &v.ask);
+      keeps = keeps_to(t, &room, part, false, &v.ask) && keeps_to(t, &room, part, true, &v.ask);
     }
-  (void)munmap(around, 2 * AROUND + trial.page);
+  (void)munmap(room.around, 2 * AROUND + room.bytes);
   return keeps;
 }
 
-/* Whether it always keeps to the word that the access itself has. [in] index: of that behind
- * path->word. */
-static bool keeps_to_path(const struct caf_trial *t, const struct caf_path *path, size_t index) {
-  const size_t at = path->word + index * path->stride, in = at % t->element;
-  const struct part part = {at - in, t->element, (uint64_t)1 << in / WORD};
-  if (has_addresses(t)) return path->counted || path->second.count || t->element == t->token->bytes;
+/* Whether it always keeps to the word that the access itself has. */
+static bool keeps_to_path(const struct caf_trial *t, const struct caf_path *path, size_t word) {
+  const size_t in = word % t->element;
+  const struct part part = {.offset = word - in, .bytes = t->element, .word = in / WORD};
+  if (has_addresses(t)) return path->one.count || t->element == t->token->bytes;
   return always_keeps_to(t, &part, path);
-}
-
-/* Finds the element that is accessed: by a subscript, or always the same one. Returns false where
- * there is none. [out] index: of the element, or component, behind path->word. */
-static bool find_element(const struct caf_trial *t, char *copy, struct caf_path *path,
-                         size_t *index) {
-  struct row row;
-  *index = 0; /* of a fixed element, as `word` has it */
-  if (t->element != t->token->bytes) {
-    const size_t found = find_subscript(t, copy, path);
-    if (found * t->element >= t->token->bytes) return false;
-    if (path->counted)
-      *index = found;
-    else
-      path->word = (uint16_t)(path->word + found * t->element);
-  }
-  if (!path->counted && find_row(t, copy, path->word, NULL, &row)) *index = take_row(path, &row);
-  find_second(t, copy, path, *index);
-  return true;
-}
-
-/* The element that the access itself has. */
-static size_t index_of(const struct caf_trial *t, const struct caf_path *path) {
-  uint32_t value;
-  if (!path->counted) return 0;
-  memcpy(&value, (const char *)t->ask->add + path->subscript, sizeof value);
-  return value - path->first;
 }
 
 /* ---- words behind the first */
@@ -495,15 +517,12 @@ static bool add_block(const struct caf_trial *t, uintptr_t address) {
 }
 
 /* Finds the word of the last block that the accessor follows. [out] at: its offset. */
-static bool find_link(const struct caf_trial *t, char *copy, uint64_t words, uint16_t *at) {
+static bool find_link(const struct caf_trial *t, uint16_t *at) {
   struct block *block = &trial.block[trial.blocks - 1];
-  struct caf_seen seen;
   uint64_t found = 0;
   for (size_t w = 0; w < BLOCK_WORDS; w++) {
     block->traps = (uint64_t)1 << w;
-    copy_moved(t, copy, ~words);
-    (void)run(t, t->ask, copy, &seen, 0);
-    if (trial.trapped) found |= block->traps;
+    if (is_trapped(t, t->ask, trial.copy)) found |= block->traps;
   }
   block->traps = ~found;
   *at = found ? (uint16_t)(WORD * (size_t)__builtin_ctzll(found)) : 0;
@@ -511,38 +530,36 @@ static bool find_link(const struct caf_trial *t, char *copy, uint64_t words, uin
 }
 
 /* Finds the words behind the first, until these are enough. Returns false where they never are. */
-static bool find_links(const struct caf_trial *t, char *copy, uint64_t words, size_t index,
-                       struct caf_path *path) {
+static bool find_links(const struct caf_trial *t, size_t word, struct caf_path *path) {
   uintptr_t address;
-  memcpy(&address, coarray_of(t) + index * path->stride + path->word, WORD);
-  while (!is_enough(t, copy, words)) {
+  memcpy(&address, coarray_of(t) + word, WORD);
+  copy_but(t, word);
+  while (!is_enough(t)) {
     uint16_t at;
-    if (!add_block(t, address) || !find_link(t, copy, words, &at)) return false;
+    if (!add_block(t, address) || !find_link(t, &at)) return false;
     memcpy(&address, (const char *)trial.block[trial.blocks - 1].at + at, WORD);
     path->link[path->links++] = at;
   }
   return true;
 }
 
-/* Whether the accessor follows other words, or ends in a fault, when a value that it gets differs:
- * that may be a subscript. [in] at: of 4 bytes of `add`. */
-static bool depends_on(const struct caf_trial *t, char *copy, const struct caf_followed *f,
-                       size_t at, uint32_t change) {
+/* Whether the accessor follows a word that goes to TRAP in the copy, or ends in a fault, when a
+ * value that it gets differs: that may be a subscript. [in] at: of 4 bytes of `add`. */
+static bool depends_on(const struct caf_trial *t, size_t at, uint32_t change) {
   struct values v;
   struct caf_seen seen;
-  if (!change_value(&v, t, at, change)) return false;
-  if (f->path.sizes)
-    copy_element(t, copy, index_of(t, &f->path) * f->path.stride + f->path.word, true);
-  else
-    copy_moved(t, copy, ~f->words);
-  return !run(t, &v.ask, copy, &seen, 0);
+  uint32_t value;
+  memcpy(&value, (const char *)t->ask->add + at, sizeof value);
+  const bool upper_half = at % WORD && (value == 0 || value == UINT32_MAX); /* of 8 bytes */
+  if (upper_half || holds_address(t, at)) return false;
+  set_value(&v, t, at, change);
+  return !run(t, &v.ask, &seen, 0);
 }
 
-static bool depends_on_values(const struct caf_trial *t, char *copy, const struct caf_followed *f) {
+static bool depends_on_values(const struct caf_trial *t, const struct caf_path *path) {
   bool depends = false;
   for (size_t at = 0; at + 4 <= t->ask->add_bytes && !depends; at += 4)
-    if (!has_subscript(&f->path, at))
-      depends = depends_on(t, copy, f, at, 1) || depends_on(t, copy, f, at, UINT32_MAX);
+    if (!has_subscript(path, at)) depends = depends_on(t, at, 1) || depends_on(t, at, UINT32_MAX);
   return depends;
 }
 
@@ -553,72 +570,71 @@ static bool begin_trial(const struct caf_trial *t) {
   trial.regions = mmap(NULL, REGIONS * trial.bytes, PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (trial.regions == MAP_FAILED) return false;
+  trial.fill = copy_all(t, FILL);
+  trial.trap = copy_all(t, TRAP);
+  trial.copy = aligned_alloc(64, (t->token->bytes + 63) / 64 * 64);
+  trial.part = malloc(t->token->bytes + WORD);
+  if (!trial.fill || !trial.trap || !trial.copy || !trial.part) return false;
   memset(&action, 0, sizeof action);
   action.sa_sigaction = on_fault;
   action.sa_flags = SA_SIGINFO;
   return sigaction(SIGSEGV, &action, NULL) == 0 && sigaction(SIGBUS, &action, NULL) == 0;
 }
 
-/* Finds the path of the only word. Without a path there remain the words of all elements. */
-static bool find_path(const struct caf_trial *t, char *copy, struct caf_followed *f) {
-  struct caf_path path = {.word = (uint16_t)(WORD * (size_t)__builtin_ctzll(f->words))};
-  size_t index;
-  if (t->offset || f->words & (f->words - 1)) return false;
-  if (!find_element(t, copy, &path, &index) || !keeps_to_path(t, &path, index)) return false;
-  f->path = path;
-  if (!find_links(t, copy, f->words, index, &f->path)) return false;
-  f->path.sizes = caf_sizes_of(t->token->bytes, t->token->elem_bytes);
-  if (t->ask->object) f->path.origin = (int32_t)t->ask->object->offset;
-  if (depends_on_values(t, copy, f)) return false;
-  f->path.second.sizes = f->path.sizes;
-  if (f->path.second.count) f->path.sizes = 0;
+/* Finds the path of the only word. */
+static bool find_path(const struct caf_trial *t, struct caf_path *found) {
+  struct rows rows = {.count = 0};
+  if (t->offset || caf_sizes_of(t->token->bytes, t->token->elem_bytes) == CAF_NO_SIZES ||
+      !find_rows(t, &rows))
+    return false;
+  struct caf_path path = path_of(t, &rows);
+  if (!keeps_to_path(t, &path, rows.word) || !find_links(t, rows.word, &path)) return false;
+  if (depends_on_values(t, &path)) return false;
+  path.all_sizes = caf_sizes_of(t->token->bytes, t->token->elem_bytes);
+  path.sizes = path.mores ? 0 : path.all_sizes;
+  *found = path;
   return true;
+}
+
+/* Finds words of which those of all elements are to lead to the segment. */
+static uint64_t find_all(const struct caf_trial *t) {
+  const struct caf_path none = {0};
+  if (t->element > ELEMENT_WORDS * WORD || t->token->bytes > CAF_FOLLOW_BYTES) return 0;
+  trial.blocks = 0;
+  const uint64_t words = find_words(t);
+  const struct part all = {.bytes = t->token->bytes, .words = words, .word = SIZE_MAX};
+  copy_moved(t, ~words);
+  if (!words || !is_enough(t) || depends_on_values(t, &none)) return 0;
+  return has_addresses(t) || always_keeps_to(t, &all, &none) ? words : 0;
 }
 
 void caf_follow(const struct caf_trial *t, struct caf_followed *found) {
   struct caf_followed f = {0};
-  if (t->element % WORD || t->element > ELEMENT_WORDS * WORD || t->ask->add_bytes > ADD_MAX) return;
-  char *copy = aligned_alloc(64, (t->token->bytes + 63) / 64 * 64);
-  if (!copy || !begin_trial(t)) return;
-  f.words = find_words(t, copy, t->ask);
-  if (!f.words) return;
-  if (!find_path(t, copy, &f)) {
-    f.path = (struct caf_path){0};
-    trial.blocks = 0;
-    const struct part all = {0, t->token->bytes, f.words};
-    if (!is_enough(t, copy, f.words) || depends_on_values(t, copy, &f)) return;
-    if (!has_addresses(t) && !always_keeps_to(t, &all, &f.path)) return;
-  }
+  if (t->element % WORD || t->ask->add_bytes > ADD_MAX || !begin_trial(t)) return;
+  f.has_path = find_path(t, &f.path);
+  if (!f.has_path || !f.path.links) f.words = find_all(t);
   *found = f;
 }
 
-/* Whether the words of a path with two subscripts, or one that falls, lead to the segment of the
- * rank. [in] add: as of caf_follow_path. */
-static bool follow_both(const struct caf_token *t, const struct caf_path *path, uint32_t rank,
-                        const void *add) {
-  uint32_t one = 0, two;
-  if (t->sizes != path->second.sizes) return false;
-  if (path->counted) {
-    memcpy(&one, (const char *)add + path->subscript, sizeof one);
-    one -= path->first;
-    if (one >= path->count) return false;
+bool caf_follow_several(const struct caf_token *t, const struct caf_path *path, uint32_t rank,
+                        uintptr_t place, const void *add) {
+  uint32_t at = path->word, index;
+  if (t->sizes != path->all_sizes || !caf_follow_subscript(&path->one, add, &index)) return false;
+  at += index * path->one.stride;
+  for (int i = 0; i < path->mores; i++) {
+    if (!caf_follow_subscript(&path->more[i], add, &index)) return false;
+    at += index * path->more[i].stride;
   }
-  memcpy(&two, (const char *)add + path->second.subscript, sizeof two);
-  two -= path->second.first;
-  const uint32_t at =
-      path->word + one * path->stride + two * path->second.stride - path->second.back;
-  return two < path->second.count && at < path->second.limit &&
-         caf_follow_links(path, rank, t->addr[rank] + at);
+  return at < t->bytes && caf_follow_links(path, rank, place + at);
 }
 
 /* Whether the words of all elements lead to the segment of the rank. */
 static bool all_reach(const struct caf_token *t, const struct caf_trials *trials, uint32_t rank) {
   const struct caf_bound segment = caf.bound[rank];
   const char *const base = (const char *)t->addr[rank];
-  const struct caf_path *const path = &trials->path;
-  if (path->links || (path->counted && path->stride < trials->element)) return false;
   for (uint64_t words = trials->followed; words; words &= words - 1)
-    for (size_t at = WORD * (size_t)__builtin_ctzll(words); at < t->bytes; at += trials->element) {
+    for (size_t at = WORD * (size_t)__builtin_ctzll(words); at < t->bytes;
+         at += trials->words * (size_t)WORD) {
       uint64_t word;
       memcpy(&word, base + at, WORD);
       if (word - segment.low >= segment.bytes) return false;
@@ -629,12 +645,13 @@ static bool all_reach(const struct caf_token *t, const struct caf_trials *trials
 bool caf_follow_reaches(const struct caf_token *t, const struct caf_trials *trials, uint32_t rank,
                         size_t offset, const struct caf_desc *shape, const void *add) {
   const struct caf_path *const path = &trials->path;
-  const size_t element = trials->element;
-  if (!trials->followed || caf.delta[rank] || t->bytes > CAF_FOLLOW_BYTES) return false;
-  const bool fits = !offset && caf_follow_fits(path, shape);
-  if (path->second.count) return fits && follow_both(t, path, rank, add);
-  if (fits && caf_follow_path(t, path, rank, t->addr[rank], add)) return true;
-  return element == (t->elem_bytes ? t->elem_bytes : t->bytes) &&
+  const size_t element = trials->words * (size_t)WORD;
+  if (caf.delta[rank]) return false;
+  if (path->all_sizes && !offset && caf_follow_fits(path, shape) &&
+      caf_follow_path(t, path, rank, t->addr[rank], add))
+    return true;
+  return trials->followed && t->bytes <= CAF_FOLLOW_BYTES &&
+         element == (t->elem_bytes ? t->elem_bytes : t->bytes) &&
          trials->offset == (offset < element ? offset : offset % element) &&
          all_reach(t, trials, rank);
 }

@@ -23,8 +23,8 @@ struct caf_trial {
   size_t element; /* bytes */
 };
 
-/* Most bytes of a coarray whose words are looked at in each access. */
-enum { CAF_FOLLOW_BYTES = 4096 };
+/* Most bytes of a coarray whose words are looked at in each access, and of one that is tried. */
+enum { CAF_FOLLOW_BYTES = 4096, CAF_FOLLOW_MOST = 1 << 20 };
 
 /* Bytes of an element of a coarray. */
 static inline size_t caf_follow_element(const struct caf_token *t) {
@@ -39,7 +39,7 @@ static inline bool caf_bound_has(uint32_t rank, uintptr_t address) {
 /* Whether the elements of a coarray lie as in that of a path: its bounds may be others. [in] shape:
  * NULL: it has no descriptor. */
 static inline bool caf_follow_fits(const struct caf_path *path, const struct caf_desc *shape) {
-  return !shape || (int32_t)shape->offset == path->origin;
+  return !shape || caf_form_of(shape) == path->form;
 }
 
 /* Whether the word at an address, and those behind it, lead to the segment of the rank. */
@@ -58,27 +58,40 @@ static inline __attribute__((always_inline)) bool caf_follow_links(const struct 
   return caf_bound_has(rank, address);
 }
 
-/* Whether the words of a path with one subscript lead to the segment of the rank. [in] place: of
+/* Whether a subscript has a value of its path. [out] index: from 0 on. */
+static inline bool caf_follow_subscript(const struct caf_subscript *s, const void *add,
+                                        uint32_t *index) {
+  memcpy(index, (const char *)add + s->at, sizeof *index);
+  *index -= s->first;
+  return *index < s->count;
+}
+
+/* Whether the words of a path with several subscripts lead to the segment of the rank; see
+ * caf_follow_path. */
+bool caf_follow_several(const struct caf_token *t, const struct caf_path *path, uint32_t rank,
+                        uintptr_t place, const void *add);
+
+/* Whether the words of a path lead to the segment of the rank. [in] place: of
  * the coarray, which is the object, in this process; add: the values of the accessor. */
 static inline __attribute__((always_inline)) bool caf_follow_path(const struct caf_token *t,
                                                                   const struct caf_path *path,
                                                                   uint32_t rank, uintptr_t place,
                                                                   const void *add) {
-  if (t->sizes != path->sizes) return false;
-  if (path->counted) {
+  if (t->sizes != path->sizes) return path->mores && caf_follow_several(t, path, rank, place, add);
+  uint32_t at = path->word;
+  if (path->one.count) {
     uint32_t index;
-    memcpy(&index, (const char *)add + path->subscript, sizeof index);
-    index -= path->first;
-    if (index >= path->count) return false;
-    place += index * path->stride;
+    if (!caf_follow_subscript(&path->one, add, &index)) return false;
+    at += index * path->one.stride;
   }
-  return caf_follow_links(path, rank, place + path->word);
+  return caf_follow_links(path, rank, place + at);
 }
 
 /* Words that an accessor follows. */
 struct caf_followed {
-  uint64_t words; /* of an element, bit w: at 8 * w; 0: that was not found */
+  bool has_path;
   struct caf_path path;
+  uint64_t words; /* of each element, bit w: at 8 * w; 0: that was not found */
 };
 
 /* Finds what the accessor follows. In a process that ends then. */

@@ -57,7 +57,7 @@ static bool runs_here(struct caf_accessor *a, const struct caf_token *t, uint32_
                       size_t offset, const struct caf_selector *s) {
   caf_accessor_note(a, t);
   return a->trials.direct || rank == caf.rank ||
-         (a->trials.followed && caf_follow_reaches(t, &a->trials, rank, offset, s->shape, s->add));
+         caf_follow_reaches(t, &a->trials, rank, offset, s->shape, s->add);
 }
 
 /* Finds an object whose memory is here. [in] watches: 0: events may be attached to it. [out] to:

@@ -27,8 +27,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Accesses before the first trial and, as the number doubles, after the last one. */
-enum { CALLS_FIRST = 64, CALLS_LAST = 1 << 14 };
+/* Accesses before the first trial, and trials, with twice as many accesses before each. */
+enum { CALLS_FIRST = 64, TRIES_MOST = 9 };
 enum { BYTES_MAX = 64 << 20, ALARM_S = 5, WORD = sizeof(uint64_t) };
 enum verdict { DIRECT, UNKNOWN, FOLLOWS };
 
@@ -95,7 +95,7 @@ static enum verdict verdict_on(const struct caf_trial *t, struct caf_followed *f
 /* Words that the accessor follows. */
 static struct caf_followed followed_of(const struct caf_trial *t) {
   struct caf_followed found = {0};
-  if (caf.delta[t->rank] || t->token->bytes > CAF_FOLLOW_BYTES) return found;
+  if (caf.delta[t->rank] || t->token->bytes > CAF_FOLLOW_MOST) return found;
   struct caf_followed *const shared =
       mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return found;
@@ -116,14 +116,14 @@ static bool all_are_near(void) {
 static void make_trial(struct caf_trials *trials, const struct caf_trial *t) {
   const enum verdict verdict = all_are_near() ? verdict_on(t, NULL) : FOLLOWS;
   trials->direct = verdict == DIRECT;
-  trials->done = verdict != UNKNOWN || trials->next > CALLS_LAST;
+  trials->done = verdict != UNKNOWN || trials->tries >= TRIES_MOST;
   if (verdict != FOLLOWS || !all_are_near()) return;
   const struct caf_followed found = followed_of(t);
-  trials->followed = found.words;
   trials->path = found.path;
-  trials->element = (uint16_t)t->element;
-  trials->offset = (uint16_t)(t->offset % t->element);
-  trials->done = trials->followed || trials->next > CALLS_LAST;
+  trials->followed = found.words;
+  trials->words = found.words ? (uint8_t)(t->element / WORD) : 0;
+  trials->offset = found.words ? (uint16_t)(t->offset % t->element) : 0;
+  trials->done = found.has_path || found.words || trials->tries >= TRIES_MOST;
 }
 
 bool caf_trial_direct(const struct caf_ask *ask, const struct caf_token *t, uint32_t rank,
@@ -132,10 +132,11 @@ bool caf_trial_direct(const struct caf_ask *ask, const struct caf_token *t, uint
   if (!accessor) return false;
   struct caf_trials *trials = &accessor->trials;
   if (trials->direct) return true;
-  if (trials->followed) return caf_follow_reaches(t, trials, rank, offset, ask->object, ask->add);
+  if (trials->path.all_sizes || trials->followed)
+    return caf_follow_reaches(t, trials, rank, offset, ask->object, ask->add);
   if (trials->done || !t->bytes || t->bytes > BYTES_MAX) return false;
-  if (++trials->calls < (trials->next ? trials->next : CALLS_FIRST)) return false;
-  trials->next = (uint16_t)(2 * trials->calls);
+  if (++trials->calls < CALLS_FIRST << trials->tries) return false;
+  trials->tries++;
   make_trial(trials, &(struct caf_trial){ask, t, rank, offset, caf_follow_element(t)});
   return trials->direct;
 }

@@ -57,46 +57,53 @@ void caf_accessors_sort(void);
 /* Whether there are any. */
 bool caf_accessors_any(void);
 
-/* The addresses that an accessor follows: of one word of one element, or component, and of one word
- * each of what these lead to. */
-enum { CAF_LINKS_MAX = 2 };
+/* A subscript: a value of an accessor that chooses the word which it follows. */
+struct caf_subscript {
+  uint32_t first, count; /* values */
+  uint32_t stride;       /* bytes from one word to the next, modulo 2**32 */
+  uint16_t at;           /* where in the values of the accessor */
+};
+
+/* The addresses that an accessor follows: of one word of the coarray, which subscripts choose, and
+ * of one word each of what these lead to. */
+enum { CAF_LINKS_MAX = 2, CAF_SUBSCRIPTS_MAX = 4 };
 struct caf_path {
-  uint32_t first;               /* subscript of the first element, or component */
-  uint32_t sizes;               /* of its coarrays, as in their tokens; 0: there is no path */
-  int32_t origin;               /* low bits of the offset in their descriptors */
-  uint32_t count;               /* elements that a subscript names */
-  uint16_t stride;              /* bytes from one to the next */
-  uint16_t subscript;           /* where in the values of the accessor */
-  uint16_t word;                /* where, of the first element */
+  uint64_t sizes; /* of its coarrays, as in their tokens; 0: there are several subscripts */
+  uint32_t form;  /* caf_form_of their descriptors */
+  uint32_t word;  /* where, with the first value of each subscript */
+  struct caf_subscript one;     /* count 0: there is none, and always the same word */
   uint16_t link[CAF_LINKS_MAX]; /* where each is, from the address in the one before */
-  uint8_t links;                /* further words */
-  bool counted;                 /* there is a subscript; else there is one element */
-  struct caf_second {           /* a second subscript, as of x(i)%c(k), or one that falls: c(9-k) */
-    uint32_t first, count;      /* values; 0: there is none */
-    uint32_t stride, back;      /* bytes from one to the next, and from the first to the trial's, */
-    uint32_t limit;             /* modulo 2**32; of the coarray */
-    uint16_t subscript;         /* as above */
-    uint32_t sizes;             /* in place of those above, which are 0: short forms have no room */
-  } second;
+  uint8_t links, mores;         /* further words; further subscripts */
+  struct caf_subscript more[CAF_SUBSCRIPTS_MAX - 1]; /* as of x(i,j)%c(k) */
+  uint64_t all_sizes;                                /* of its coarrays; 0: there is no path */
 };
 
 /* Results of trial runs of an accessor of structures: compiler/trial.c. */
 struct caf_trials {
-  uint64_t followed;    /* bits of words of an element whose addresses it follows; 0: not known */
-  uint16_t calls, next; /* accesses so far; at the next trial */
-  uint16_t element, offset; /* bytes of an element, and of the object in it, when that was found */
-  bool direct, done;        /* it needs nothing but their bytes; there is no further trial */
+  bool direct, done; /* it needs nothing but their bytes; there is no further trial */
+  uint8_t tries;     /* trials so far */
+  uint8_t words;     /* of an element, when `followed` was found */
+  uint16_t calls;    /* accesses so far */
+  uint16_t offset;   /* of the object in an element then */
   struct caf_path path;
+  uint64_t followed; /* bits of words of each element whose addresses it may follow; 0: not known */
 };
 
-/* An accessor; all but a second subscript in one line of the cache. */
+/* An accessor; all but further subscripts in one line of the cache. */
 struct caf_accessor {
   void (*function)(void);
   int hash;
   struct caf_trials trials;
-  char pad[32];
 };
 _Static_assert(sizeof(struct caf_accessor) == 128, "an accessor is found by a shift");
+
+/* A number of a descriptor that tells apart where elements lie: of its offset and strides. */
+static inline uint32_t caf_form_of(const struct caf_desc *desc) {
+  uint32_t form = (uint32_t)desc->offset;
+  for (int i = 0; i < desc->dtype.rank; i++)
+    form = form * 2654435761u + (uint32_t)desc->dim[i].stride; /* the golden section of 2**32 */
+  return form;
+}
 
 /* Kinds of accessors: get a scalar; get an array; put; tell whether an object is allocated. */
 typedef void caf_getter(const void *add, const int *image, void **result, int32_t *owned,

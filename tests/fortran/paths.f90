@@ -1,0 +1,143 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! Subscripts choose which address of another image an accessor follows: up to four of them, in large
+! arrays and large structures, by expressions, in arrays of another shape. Then such accesses are
+! made while the other image computes and serves none, and so need nothing of it.
+! ranks: 2
+! env: TOMBOLO_PROGRESS_SHARE=0
+! since: 15
+program paths
+  use check
+  implicit none
+  integer, parameter :: many = 300
+  integer(8), parameter :: seconds = 20
+  type :: cell
+    integer :: id
+    integer, allocatable :: a(:)
+  end type
+  type :: house
+    real(8) :: plan(300)
+    type(cell) :: room(8, 3)
+  end type
+  type :: pointing
+    integer :: id
+    integer, pointer :: p
+  end type
+  type(cell) :: row(200)[*], cube(2, 3, 4)[*]
+  type(cell), allocatable :: field(:, :)[:]
+  type(house) :: town(2, 2)[*], lone[*]
+  type(pointing) :: line(1000)[*]
+  type(pointing), allocatable :: grid(:, :)[:]
+  integer, target :: inside(2)[*], outside(1000)
+  integer, volatile :: flag[*]
+  integer :: me, other, i, j, k, l, shape
+  integer(8) :: begin, now, rate
+
+  me = this_image()
+  other = 3 - me
+  flag = 0
+  inside = [5 * me, 6 * me]
+  outside = [(1000 * me + k, k=1, 1000)]
+  do k = 1, 200
+    if (k /= 150) allocate (row(k)%a(3), source=10 * me + k)
+  end do
+  do k = 0, 23
+    allocate (cube(1 + mod(k, 2), 1 + mod(k / 2, 3), 1 + k / 6)%a(2), source=100 * me + k)
+  end do
+  allocate (field(-2:9, 20)[*])
+  do j = 1, 20
+    do i = -2, 9
+      allocate (field(i, j)%a(2), source=me * 1000 + 20 * i + j)
+    end do
+  end do
+  do l = 1, 3
+    do k = 1, 8
+      allocate (lone%room(k, l)%a(2), source=me * 50 + 10 * l + k)
+      do j = 1, 4
+        allocate (town(1 + mod(j, 2), 1 + (j - 1) / 2)%room(k, l)%a(2), source=me * 500 + 100 * j + 10 * l + k)
+      end do
+    end do
+  end do
+  do k = 1, 1000
+    line(k)%p => inside(1 + mod(k, 2))
+    if (k == 777) line(k)%p => outside(k)
+  end do
+  sync all
+
+  do i = 1, many
+    call near(i)
+    k = merge(1 + mod(i, 700), 777, mod(i, 10) > 0)
+    call expect(line(k)[other]%p == merge(1000 * other + k, (5 + mod(k, 2)) * other, k == 777), 'a target of a line')
+    call expect(line(1 + i / 90)[other]%p == (5 + mod(1 + i / 90, 2)) * other, 'a target by a quotient')
+    j = merge(1, 1 + mod(i, 5), i < 200)
+    k = merge(1, 1 + mod(i, 7), i < 200)
+    call expect(line(k * j)[other]%p == (5 + mod(k * j, 2)) * other, 'a target by a product')
+  end do
+  sync all
+
+  ! Two shapes with equal sizes and offsets. An element is elsewhere, and another one in each.
+  do shape = 1, 2
+    if (shape == 1) allocate (grid(1:4, 1:6)[*])
+    if (shape == 2) allocate (grid(-1:4, 1:4)[*])
+    do j = 1, 4
+      do i = 1, 4
+        grid(i, j)%p => inside(1 + mod(i + j, 2))
+      end do
+    end do
+    grid(2, 3)%p => outside(23)
+    sync all
+    do i = 1, many
+      j = merge(1 + mod(i, 4), merge(1, 3, shape == 1), i > 150)
+      k = merge(2, 1 + mod(i, 3), mod(i, 5) == 0)
+      call expect(grid(k, j)[other]%p == merge(1000 * other + 23, (5 + mod(k + j, 2)) * other, k == 2 .and. j == 3), &
+                  'a target of a grid')
+    end do
+    sync all
+    deallocate (grid)
+  end do
+
+  if (me == 2) then
+    call system_clock(begin, rate)
+    now = begin
+    do while (flag == 0 .and. now - begin < seconds * rate)
+      call system_clock(now)
+    end do
+    call expect(flag == 1, 'accesses of an image that computes')
+  else
+    do i = 1, many
+      call near(i)
+    end do
+    flag[2] = 1
+  end if
+  sync all
+  call expect(row(3)%a(2) == many .or. me == 1, 'what was put')
+  call expect(cube(1, 2, 3)%a(2) == many .or. me == 1, 'what was put into a cube')
+  call finish
+
+contains
+
+  ! Accesses that this image makes itself, once it has tried them.
+  subroutine near(i)
+    integer, intent(in) :: i
+    integer :: k, l, m, n
+    integer :: two(2)
+    k = 1 + mod(7 * i, 149)
+    call expect(row(k)[other]%a(1) == 10 * other + k, 'an element of a row')
+    call expect(row(150 - k)[other]%a(1) == 10 * other + 150 - k, 'an element from the end')
+    call expect(row(1 + mod(i, 64))[other]%a(3) == 10 * other + 1 + mod(i, 64), 'an element by a function')
+    k = 1 + mod(i, 2)
+    l = 1 + mod(i, 3)
+    m = 1 + mod(i, 4)
+    n = 1 + mod(i, 8)
+    call expect(cube(k, l, m)[other]%a(1) == 100 * other + k - 1 + 2 * (l - 1) + 6 * (m - 1), 'an element of a cube')
+    call expect(cube(3 - k, l, 1 + mod(i + 1, 4))[other]%a(1) == &
+                100 * other + 2 - k + 2 * (l - 1) + 6 * mod(i + 1, 4), 'an element of a cube by expressions')
+    two = field(mod(i, 12) - 2, 2 * m)[other]%a
+    call expect(all(two == other * 1000 + 20 * (mod(i, 12) - 2) + 2 * m), 'a component of a field')
+    call expect(lone[other]%room(n, l)%a(2) == other * 50 + 10 * l + n, 'a room of a large structure')
+    call expect(town(k, 3 - k)[other]%room(n, l)%a(2) == &
+                other * 500 + 100 * merge(4, 1, k == 1) + 10 * l + n, 'a room of a town')
+    row(3)[other]%a(2) = i
+    cube(1, 2, 3)[other]%a(2) = i
+    row(2 + k)[other]%a(2) = i
+  end subroutine
+end program
