@@ -18,7 +18,8 @@
  * A line that goes through memory has a run beside its code: the bytes from `first` to `next`, of
  * this epoch. An access at `next` makes it longer, and does nothing else; the words are set when
  * the run ends, with the epoch or because the line goes elsewhere. So does a line outside of the
- * segment, while nothing else is watched. Only a process of one thread has runs.
+ * segment, while nothing else is watched. Only a process of one thread has runs. Where threads may
+ * race with each other, each has words of its own, and finds them by its thread pointer.
  */
 #ifndef TMB_CHECK_LOCAL_H
 #define TMB_CHECK_LOCAL_H
@@ -87,6 +88,14 @@ struct chk_near {
   uintptr_t others;        /* whether other memory is watched */
   const uint16_t *word[2]; /* [kind] of base */
   struct chk_near *next;
+  intptr_t mine; /* of each thread its struct chk_mine, behind its thread pointer; 0: none */
+};
+
+/* Words of a thread, where each has its own. */
+struct chk_mine {
+  uintptr_t base, bytes; /* of the segment; 0: the checker is called */
+  struct chk_seen *seen[2];
+  uint16_t *word[2];
 };
 
 /* The memory that is watched, and what is called before an access there. */
@@ -201,6 +210,15 @@ static inline int chk_sees_two(struct chk_seen *s, uintptr_t offset, const void 
   memcpy(&s->word[index], &words, sizeof words);
   chk_flag(s, index);
   return 1;
+}
+
+/* Whether words of a thread settle an access of any kind of bytes. */
+static inline int chk_settled(const struct chk_mine *mine, uintptr_t addr, size_t bytes, int kind,
+                              const void *pc) {
+  const uintptr_t offset = addr - mine->base;
+  if (offset >= mine->bytes) return 0;
+  if (addr % 8 + bytes <= 8) return chk_sees(mine->seen[kind], offset, bytes, pc);
+  return bytes == 16 && addr % 8 == 0 && chk_sees_two(mine->seen[kind], offset, pc);
 }
 
 #endif

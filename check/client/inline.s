@@ -67,7 +67,11 @@
 .Ltombolo_check_call\@:
   leaq .Ltombolo_check_run\@(%rip), %rsi
   leaq .Ltombolo_check\@(%rip), %rdx
+  .if \looks && \bytes == 8
+  tombolo_check_call tombolo_check_settle_\stores
+  .else
   tombolo_check_call tombolo_check_settle
+  .endif
   jmp .Ltombolo_check\@
 .Ltombolo_check_own\@:
   .if \looks

@@ -130,6 +130,9 @@ extern _Thread_local CHK_FAST bool chk_locked; /* this thread has chk.lock */
 extern _Thread_local CHK_FAST struct chk_thread *chk_me;
 /* The object that it hears of when it next takes the lock; 0: none. */
 extern _Thread_local CHK_FAST uintptr_t chk_take_next;
+/* Where the calling thread looks before it calls, in a process whose threads have clocks; no bytes
+ * while an access must come here. */
+extern _Thread_local CHK_FAST struct chk_mine chk_mine;
 /* Another thread is acted for. Returns who was before. */
 struct chk_thread *chk_act_for(struct chk_thread *thread);
 /* Threads get clocks. Returns whether there is memory. */
@@ -353,7 +356,9 @@ struct chk_access *chk_shared(uint32_t site, uint32_t flags);
 void chk_mark(struct chk_access *a, const struct chk_range *range);
 /* As chk_mark, for bytes of a page whose lock is held, and no second place. */
 void chk_mark_in(struct chk_access *a, struct chk_page *p, const struct chk_range *range);
-/* As chk_mark, for some granules of a page whose lock is held. in mask: the bytes of each. */
+/* As chk_mark, for some granules of a page whose lock is held. in mask: the bytes of each. Between
+ * two calls of chk_mark_fresh no clock changes. */
+void chk_mark_fresh(void);
 void chk_mark_cells(struct chk_access *a, struct chk_page *p, uintptr_t addr, uint32_t mask,
                     size_t count);
 /* Compare only; nothing remembers the access. */

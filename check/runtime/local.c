@@ -60,6 +60,7 @@ void gexx_check_strict(int how) {
   }
   strict.word = 0;
   chk_strict_how = chk_on() ? how : 0;
+  chk_mine.bytes = 0;
 }
 
 /* A load or store of a segment that is strict. */
@@ -138,6 +139,7 @@ static void on_volatile(uintptr_t addr, int kind) {
   else if (chk_take_next != addr)
     chk_order_take(addr);
   chk_take_next = addr;
+  chk_mine.bytes = 0;
 }
 
 void chk_local_start(void) {

@@ -27,6 +27,7 @@ static uint32_t used = 1, made = 1;
 
 _Thread_local CHK_FAST struct chk_thread *chk_me = &unknown;
 _Thread_local CHK_FAST uintptr_t chk_take_next;
+_Thread_local CHK_FAST struct chk_mine chk_mine;
 _Thread_local CHK_FAST bool chk_locked;
 
 static clocks *objects; /* [OBJECTS] */
@@ -37,7 +38,7 @@ __attribute__((constructor)) static void first(void) {
 }
 
 static void join(clocks into, const clocks from) {
-  for (uint32_t i = 0; i < CHK_THREADS; i++)
+  for (uint32_t i = 0; i < used; i++)
     if (into[i] < from[i]) into[i] = from[i];
 }
 

@@ -108,10 +108,10 @@ static inline two differ(const uint16_t *word, two wide) {
   return eight_at(word) ^ wide;
 }
 
-/* The end of equal words. */
-static uint32_t equal_to(const uint16_t *word, uint32_t at, uint32_t end) {
+/* As equal_to, for more than three words. */
+static __attribute__((noinline)) uint32_t equal_to_many(const uint16_t *word, uint32_t at,
+                                                        uint32_t end) {
   const uint16_t first = word[at];
-  if (at + 1 == end || word[at + 1] != first) return at + 1;
   const uint64_t four = first * UINT64_C(0x0001000100010001);
   const two wide = {four, four};
   for (; at + 32 <= end; at += 32) {
@@ -128,8 +128,17 @@ static uint32_t equal_to(const uint16_t *word, uint32_t at, uint32_t end) {
   return at;
 }
 
-/* The first word from one on that is set; end: there is none. */
-static size_t next_set(const uint16_t *word, size_t at, size_t end) {
+/* The end of equal words. */
+static inline uint32_t equal_to(const uint16_t *word, uint32_t at, uint32_t end) {
+  const uint16_t first = word[at];
+  for (uint32_t few = at + 4; at < few; at++)
+    if (at == end || word[at] != first) return at;
+  return equal_to_many(word, at, end);
+}
+
+/* As next_set, where some words are not set. */
+static __attribute__((noinline)) uint32_t next_set_far(const uint16_t *word, uint32_t at,
+                                                       uint32_t end) {
   for (; at + 32 <= end; at += 32) {
     const uint16_t *const w32 = word + at;
     const two some =
@@ -144,42 +153,69 @@ static size_t next_set(const uint16_t *word, size_t at, size_t end) {
   return at;
 }
 
+/* The first word from one on that is set; end: there is none. */
+static inline uint32_t next_set(const uint16_t *word, uint32_t at, uint32_t end) {
+  for (const uint32_t few = at + 4; at < few; at++)
+    if (at == end || word[at]) return at;
+  return next_set_far(word, at, end);
+}
+
+static inline void fill(uint16_t *word, size_t count, uint16_t value) {
+  const uint64_t four = value * UINT64_C(0x0001000100010001);
+  const two eight = {four, four};
+  for (; count >= 8; count -= 8, word += 8) memcpy(word, &eight, sizeof eight);
+  if (count & 4) memcpy(word, &four, sizeof four), word += 4;
+  if (count & 2) memcpy(word, &four, sizeof four / 2), word += 2;
+  if (count & 1) *word = value;
+}
+
+/* What is entered: words of one kind, and the record of the last one. */
+struct entering {
+  int kind;
+  uint32_t line; /* 0: none yet */
+  struct chk_access *record;
+};
+
 /* Enter neighbours with equal words, under the lock of their page. */
-static void enter(int kind, uint32_t word, struct chk_page *p, uintptr_t index, size_t count) {
-  const uint32_t line = line_in(kind, word);
-  if (!line || !w->lines[kind][line].site) return;
+static inline void enter(struct entering *e, uint32_t word, struct chk_page *p, uintptr_t index,
+                         size_t count) {
+  const uint32_t line = line_in(e->kind, word);
+  if (!line || !w->lines[e->kind][line].site) return;
   const uintptr_t addr = addr_of(index);
-  chk_mark_cells(access_of(kind, line, addr), p, addr, chk_mask_of(word), count);
+  if (line != e->line) e->record = access_of(e->kind, line, addr);
+  e->line = line;
+  chk_mark_cells(e->record, p, addr, chk_mask_of(word), count);
 }
 
 /* Enter neighbours that were loaded, without the bytes that were stored, too. */
-static void enter_loads(uint32_t word, struct chk_page *p, uintptr_t index, uint32_t count) {
+static inline void enter_loads(struct entering *e, uint32_t word, struct chk_page *p,
+                               uintptr_t index, uint32_t count) {
   const uint16_t *const stored = &w->seen[CHK_STORE]->word[index];
   const uint32_t mask = chk_mask_of(word);
   for (uint32_t i = 0, end; i < count; i = end) {
     end = equal_to(stored, i, count);
-    if (mask & ~chk_mask_of(stored[i])) enter(CHK_LOAD, word, p, index + i, end - i);
+    if (mask & ~chk_mask_of(stored[i])) enter(e, word, p, index + i, end - i);
   }
 }
 
 /* Enter words from one to another, and clear them. in p: NULL: there is no room. */
-static void enter_words(int kind, struct chk_page *p, uintptr_t from, uintptr_t to) {
-  uint16_t *const all = &w->seen[kind]->word[from];
+static void enter_words(struct entering *e, struct chk_page *p, uintptr_t from, uintptr_t to) {
+  uint16_t *const all = &w->seen[e->kind]->word[from];
   const uint32_t count = (uint32_t)(to - from);
-  for (uint32_t i = 0, end; (i = (uint32_t)next_set(all, i, count)) < count; i = end) {
+  for (uint32_t i = 0, end; (i = next_set(all, i, count)) < count; i = end) {
     const uint16_t word = all[i];
     end = equal_to(all, i, count);
-    memset(all + i, 0, (end - i) * sizeof *all);
+    fill(all + i, end - i, 0);
     if (!p) continue;
-    if (kind == CHK_LOAD)
-      enter_loads(word, p, from + i, end - i);
+    if (e->kind == CHK_LOAD)
+      enter_loads(e, word, p, from + i, end - i);
     else
-      enter(kind, word, p, from + i, end - i);
+      enter(e, word, p, from + i, end - i);
   }
 }
 
 /* Enter the words of some parts of a page. in flag: of each part. */
-static void enter_page(int kind, uintptr_t page, const uint8_t flag[CHK_PARTS_OF_PAGE]) {
+static void enter_page(struct entering *e, uintptr_t page, const uint8_t flag[CHK_PARTS_OF_PAGE]) {
   const uintptr_t index = page * CHK_WORDS_OF_PAGE;
   struct chk_page *const p = page_of(index);
   if (p) chk_lock(&p->lock);
@@ -187,7 +223,7 @@ static void enter_page(int kind, uintptr_t page, const uint8_t flag[CHK_PARTS_OF
     const uint32_t first = i;
     while (i < CHK_PARTS_OF_PAGE && flag[i]) i++;
     if (i > first)
-      enter_words(kind, p, index + first * CHK_WORDS_OF_PART, index + i * CHK_WORDS_OF_PART);
+      enter_words(e, p, index + first * CHK_WORDS_OF_PART, index + i * CHK_WORDS_OF_PART);
   }
   if (p) chk_unlock(&p->lock);
 }
@@ -203,14 +239,17 @@ static uint64_t take_flags(uint8_t *flag) {
 
 /* Whether one of 64 flags is set. */
 static inline bool any_flag(const uint8_t *flag) {
-  two v[4];
-  memcpy(v, flag, sizeof v);
-  const two all = (v[0] | v[1]) | (v[2] | v[3]);
+  two a, b, c, d;
+  memcpy(&a, flag, sizeof a);
+  memcpy(&b, flag + 16, sizeof b);
+  memcpy(&c, flag + 32, sizeof c);
+  memcpy(&d, flag + 48, sizeof d);
+  const two all = (a | b) | (c | d);
   return (all[0] | all[1]) != 0;
 }
 
-static void enter_group(int kind, uintptr_t group) {
-  uint8_t *const part = w->seen[kind]->part;
+static void enter_group(struct entering *e, uintptr_t group) {
+  uint8_t *const part = w->seen[e->kind]->part;
   for (uintptr_t i = 0; i < CHK_PAGES_OF_GROUP; i++) {
     const uintptr_t page = group * CHK_PAGES_OF_GROUP + i;
     uint8_t *const flag = &part[page * CHK_PARTS_OF_PAGE];
@@ -221,7 +260,7 @@ static void enter_group(int kind, uintptr_t group) {
     const uint64_t flags = take_flags(flag);
     if (!flags) continue;
     __builtin_prefetch(chk.pages[page + 1], 1);
-    enter_page(kind, page, (const uint8_t *)&flags);
+    enter_page(e, page, (const uint8_t *)&flags);
   }
 }
 
@@ -237,7 +276,9 @@ static inline bool has_none(void) {
 /* Enter the words of `w`. */
 static __attribute__((noinline)) void enter_all(void) {
   const uintptr_t groups = chk.own.bytes / CHK_PAGE_BYTES / CHK_PAGES_OF_GROUP + 1;
-  for (int kind = 0; kind < 2 && chk.own.bytes; kind++)
+  chk_mark_fresh();
+  for (int kind = 0; kind < 2 && chk.own.bytes; kind++) {
+    struct entering e = {.kind = kind};
     for (uintptr_t g = 0; g < groups; g += 8) {
       if (g % 64 == 0 && !any_flag(&w->seen[kind]->group[g])) {
         g += 56;
@@ -245,8 +286,9 @@ static __attribute__((noinline)) void enter_all(void) {
       }
       const uint64_t flags = take_flags(&w->seen[kind]->group[g]);
       for (uintptr_t i = 0; flags && i < 8; i++)
-        if (((const uint8_t *)&flags)[i]) enter_group(kind, g + i);
+        if (((const uint8_t *)&flags)[i]) enter_group(&e, g + i);
     }
+  }
 }
 
 /* Enter the words of the thread that is acted for. */
@@ -288,6 +330,7 @@ static void enter_now(int kind, uint32_t line, uint32_t mask, uintptr_t index) {
   struct chk_page *const p = line ? page_of(index) : NULL;
   if (!p) return;
   chk_lock(&p->lock);
+  chk_mark_fresh();
   chk_mark_cells(access_of(kind, line, addr_of(index)), p, addr_of(index), mask, 1);
   chk_unlock(&p->lock);
 }
@@ -324,13 +367,6 @@ static size_t next_open(const uint16_t *word, size_t at, size_t end) {
   return at;
 }
 
-static void fill(uint16_t *word, size_t count, uint16_t value) {
-  const uint64_t four = value * UINT64_C(0x0001000100010001);
-  const two eight = {four, four};
-  for (; count >= 8; count -= 8, word += 8) memcpy(word, &eight, sizeof eight);
-  while (count) word[--count] = value;
-}
-
 /* Accesses of whole granules. */
 static void see_granules(int kind, uint32_t line, uintptr_t index, size_t count) {
   struct chk_seen *const s = w->seen[kind];
@@ -340,7 +376,7 @@ static void see_granules(int kind, uint32_t line, uintptr_t index, size_t count)
       see_granule(kind, line, 0xff, index + i++);
       continue;
     }
-    const size_t end = next_set(word, i, count);
+    const size_t end = next_set(word, (uint32_t)i, (uint32_t)count);
     fill(word + i, end - i, (uint16_t)(CHK_WHOLE | line));
     for (uintptr_t at = index + i; at < index + end; at = (at | (CHK_WORDS_OF_PART - 1)) + 1)
       chk_flag(s, at);
@@ -365,11 +401,15 @@ static void see(int kind, uint32_t line, uintptr_t from, size_t bytes) {
 }
 
 int chk_settles(uintptr_t addr, size_t bytes, int kind, const void *pc) {
-  const struct chk_words *const mine = chk_me->words;
-  const uintptr_t offset = addr - chk.own.base;
-  if (CHK_UNLIKELY(!mine || chk_take_next || chk_strict_how || offset >= chk.own.bytes)) return 0;
-  if (addr % 8 + bytes <= 8) return chk_sees(mine->seen[kind], offset, bytes, pc);
-  return bytes == 16 && addr % 8 == 0 && chk_sees_two(mine->seen[kind], offset, pc);
+  const struct chk_words *const words = chk_me->words;
+  if (!words || chk_take_next || chk_strict_how) return 0;
+  chk_mine.base = chk.own.base;
+  chk_mine.bytes = chk.own.bytes;
+  for (int i = 0; i < 2; i++) {
+    chk_mine.seen[i] = words->seen[i];
+    chk_mine.word[i] = words->seen[i]->word;
+  }
+  return chk_settled(&chk_mine, addr, bytes, kind, pc);
 }
 
 void chk_see(uintptr_t addr, size_t bytes, int kind, const void *pc) {

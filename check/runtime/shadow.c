@@ -418,18 +418,65 @@ void chk_mark_in(struct chk_access *a, struct chk_page *p, const struct chk_rang
   }
 }
 
+/* The words of granules before and after an access of whole ones that is entered in many. */
+#define STATES 4u /* power of two */
+static struct {
+  struct compare c;
+  uint64_t number;
+  uint32_t known, last; /* number of them */
+  struct {
+    uint64_t old[CHK_SLOTS], new[CHK_SLOTS];
+  } state[STATES];
+} marking;
+
+void chk_mark_fresh(void) {
+  marking.number = 0;
+}
+
+static struct compare *compare_of(struct chk_access *a) {
+  if (marking.number == a->number) return &marking.c;
+  marking.c = (struct compare){.now = a, .flags = a->flags, .enters = true};
+  marking.number = a->number;
+  marking.known = 0;
+  return &marking.c;
+}
+
+/* As compare_cell of a whole granule, whose words others have often had. */
+static inline void compare_known(uint64_t cell[CHK_SLOTS], uintptr_t addr) {
+  for (uint32_t i = 0; i < STATES && i < marking.known; i++) {
+    const uint64_t *const old = marking.state[(marking.last + i) % STATES].old;
+    if (cell[0] != old[0] || cell[1] != old[1] || cell[2] != old[2]) continue;
+    marking.last = (marking.last + i) % STATES;
+    memcpy(cell, marking.state[marking.last].new, CHK_SLOTS * sizeof *cell);
+    return;
+  }
+  uint64_t old[CHK_SLOTS];
+  memcpy(old, cell, sizeof old);
+  marking.c.raced = false;
+  compare_cell(&marking.c, cell, 0xff, addr);
+  if (marking.c.raced) return; /* each race counts */
+  marking.last = marking.known++ % STATES;
+  memcpy(marking.state[marking.last].old, old, sizeof old);
+  memcpy(marking.state[marking.last].new, cell, sizeof old);
+}
+
 void chk_mark_cells(struct chk_access *a, struct chk_page *p, uintptr_t addr, uint32_t mask,
                     size_t count) {
-  struct compare c = {.now = a, .flags = a->flags, .enters = true, .alone = is_of_one(p)};
-  if (mask == 0xff && count > 1) {
-    compare_page(&c, p, addr, count * CHK_GRANULE);
+  struct compare *const c = compare_of(a);
+  const uint64_t mine = mine_of(c);
+  c->alone = is_of_one(p);
+  if (mask == 0xff && count >= PART) {
+    compare_page(c, p, addr, count * CHK_GRANULE);
     return;
   }
   expand(p);
   for (const uintptr_t end = addr + count * CHK_GRANULE; addr < end; addr += CHK_GRANULE) {
     uint64_t(*const cell)[CHK_SLOTS] = expand_part(p, addr);
-    if (c.alone && mask == 0xff && enter_alone(cell, 1, mine_of(&c))) continue;
-    compare_cell(&c, *cell, mask, addr);
+    if (c->alone && mask == 0xff && enter_alone(cell, 1, mine)) continue;
+    if (mask == 0xff && !c->alone)
+      compare_known(*cell, addr);
+    else
+      compare_cell(c, *cell, mask, addr);
   }
 }
 

@@ -51,8 +51,20 @@ struct chk_words *chk_words_new(void) {
 
 /* ---- where the program looks */
 
+/* Equal in all threads, whose variables of modules that are loaded at start lie alike. */
+static intptr_t mine_offset(void) {
+#if defined __x86_64__ && defined __LP64__
+  const char *self;
+  __asm__("movq %%fs:0, %0" : "=r"(self));
+  return (const char *)&chk_mine - self;
+#else
+  return 0;
+#endif
+}
+
 static void near_set(struct chk_near *n, bool leaves) {
   const struct chk_watch *const w = &tombolo_check_watch;
+  n->mine = leaves || !chk.each_thread ? 0 : mine_offset();
   __atomic_store_n(&n->others, !leaves && w->others.bytes, __ATOMIC_RELEASE);
   const uintptr_t bytes = leaves ? 0 : w->own.bytes;
   if (n->bytes == bytes) return;

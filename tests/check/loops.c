@@ -5,12 +5,14 @@
  * Usage: loops [N SWEEPS ROUNDS [NAME]]. Each function loop_NAME makes SWEEPS sweeps over about N
  * words, with a barrier after each, so that the checker meets each word anew in each sweep. Prints
  * `loop NAME ELEMENTS NS`: processor time of one element, the least of the rounds. Run with one
- * rank, which is the peer of the operations of the last four, too.
+ * rank, which is the peer of put, get, add and message, too. `threads` is the last loop: lines have
+ * no runs once there were threads.
  */
 #include <float.h>
 #include <gasnet.h>
 #include <gasnet_coll.h>
 #include <gasnet_ratomic.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,6 +171,35 @@ LOOP loop_message(void) {
   return count;
 }
 
+/* ---- two threads */
+
+static pthread_barrier_t both;
+
+static inline __attribute__((always_inline)) void half(long from) {
+  const double *const a = x;
+  double *const b = y;
+  const long to = from + n / 2;
+  for (long s = 0; s < sweeps; s++) {
+    for (long i = from; i < to; i++) b[i] += 1e-9 * a[i];
+    pthread_barrier_wait(&both);
+  }
+}
+
+static __attribute__((noinline)) void *loop_half(void *arg) {
+  half(n / 2);
+  return arg;
+}
+
+LOOP loop_threads(void) {
+  pthread_t other;
+  pthread_barrier_init(&both, NULL, 2);
+  if (pthread_create(&other, NULL, loop_half, NULL) != 0) gasnet_exit(1);
+  half(0);
+  pthread_join(other, NULL);
+  pthread_barrier_destroy(&both);
+  return sweeps * (n / 2 * 2);
+}
+
 /* Called after each round: where an instruction counter writes its file. */
 __attribute__((noinline)) void loops_end(void);
 void loops_end(void) {
@@ -177,7 +208,7 @@ void loops_end(void) {
 
 static double now_ns(void) {
   struct timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
@@ -210,10 +241,10 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     long (*loop)(void);
-  } all[] = {{"daxpy", loop_daxpy},     {"sum", loop_sum},        {"stencil", loop_stencil},
-             {"gather", loop_gather},   {"chase", loop_chase},    {"count", loop_count},
-             {"product", loop_product}, {"put", loop_put},        {"get", loop_get},
-             {"add", loop_add},         {"message", loop_message}};
+  } all[] = {{"daxpy", loop_daxpy},     {"sum", loop_sum},         {"stencil", loop_stencil},
+             {"gather", loop_gather},   {"chase", loop_chase},     {"count", loop_count},
+             {"product", loop_product}, {"put", loop_put},         {"get", loop_get},
+             {"add", loop_add},         {"message", loop_message}, {"threads", loop_threads}};
   gex_AM_Entry_t entry = {
       200, (gex_AM_Fn_t)on_message, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 1, NULL, NULL};
   gex_Client_t client;
