@@ -39,6 +39,8 @@
 #define CHK_PAST_MOST    (1u << 16) /* clocks that a rank keeps, at most; power of two */
 #define CHK_PAST_BYTES   (1u << 28) /* those of all ranks take so much, at most */
 #define CHK_PAST_RANKS   255u       /* jobs of more ranks keep none */
+#define CHK_THREADS      64u        /* of a rank that have clocks */
+#define CHK_TICKS        1024u      /* newest ticks of a thread's clock; power of two */
 
 /* Properties of an access. */
 enum {
@@ -113,6 +115,14 @@ struct chk_past {
   uint64_t clock[]; /* [ranks] */
 };
 
+/* What a rank has given to others of one of its threads. Changed by the rank alone. */
+struct chk_ticks {
+  uint64_t newest;          /* tick of the thread's clock */
+  uint64_t when[CHK_TICKS]; /* number of the rank's clock with which a tick was given first; the
+                             * lower bits of the tick are above it; 0: never */
+};
+#define CHK_TICK_SHIFT 40 /* of the number */
+
 /* Synchronisation objects whose keys end alike. Messages that need none are older than those that
  * have one; `given` of them: see past.c. */
 struct chk_bucket {
@@ -152,8 +162,8 @@ struct chk_area {
   uint64_t accesses;                        /* numbers given so far, in groups; atomic */
   uint64_t missed;                          /* accesses that found no room; atomic */
   uint64_t where_module, where_name, where_site, where_finding, where_access, where_floor,
-      where_table, where_bucket, where_sync, where_past, where_shadow, sync_bytes, past_bytes,
-      past_count; /* clocks that a rank keeps; power of two, 0: none */
+      where_table, where_bucket, where_sync, where_past, where_ticks, where_shadow, sync_bytes,
+      past_bytes, past_count; /* clocks that a rank keeps; power of two, 0: none */
 };
 
 /* Number of clocks of `bytes` that each of these ranks keeps. */
@@ -183,7 +193,8 @@ static inline uint64_t chk_area_layout(struct chk_area *a, uint32_t ranks) {
   a->past_bytes = sizeof(struct chk_past) + ranks * sizeof(uint64_t);
   a->past_count = chk_past_count(ranks, a->past_bytes);
   a->where_past = at += (CHK_SYNCS * a->sync_bytes + up) & ~up;
-  a->where_shadow = at += (ranks * a->past_bytes * a->past_count + up) & ~up;
+  a->where_ticks = at += (ranks * a->past_bytes * a->past_count + up) & ~up;
+  a->where_shadow = at += (ranks * CHK_THREADS * sizeof(struct chk_ticks) + up) & ~up;
   at += (uint64_t)CHK_PAGES * sizeof(struct chk_shadow);
   a->bytes = (at + up) & ~up;
   a->names = a->sites = a->pages = a->syncs = 1;

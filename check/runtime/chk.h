@@ -89,7 +89,6 @@ struct chk_words {
 };
 
 /* A thread of this rank, see thread.c. */
-#define CHK_THREADS 64u
 struct chk_thread {
   uint32_t clock[CHK_THREADS]; /* of each thread, what it has heard of; its own goes on */
   uint16_t name;               /* its index + 1; 0: of all threads that have no clock */
@@ -150,12 +149,17 @@ uint32_t chk_thread_number(uint16_t name);
 /* The acting thread gives to an object with this address, and hears of what others have given. */
 void chk_object_gets(uintptr_t addr);
 void chk_object_tells(uintptr_t addr);
-/* This rank gives: what its threads gave so far is what others have heard of with this number of
- * its clock. The acting thread hears of it, from wherever. */
+/* This rank is about to give, and has given: what its threads gave so far is what others have heard
+ * of with this number of its clock. The acting thread hears of clocks, [ranks]. */
+void chk_thread_tells(void);
 void chk_thread_gives(void);
-void chk_thread_hears(uint64_t clock);
+void chk_thread_hears(const uint64_t *clock);
 /* Whether a complete access of this rank is before what the acting thread does. */
 bool chk_thread_ordered(const struct chk_access *a);
+/* The clock of another rank of which the acting thread has heard. */
+uint64_t chk_thread_heard(uint32_t rank);
+/* The number of its rank's clock with which a complete access was given. CHK_OPEN: not yet. */
+uint64_t chk_thread_gave(const struct chk_access *a);
 
 /* ---- sync.c: the calling thread gives to what has this address, or waited for it */
 void chk_order_give(uintptr_t addr);

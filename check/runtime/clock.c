@@ -141,6 +141,7 @@ static void forget_taken(struct chk_sync *s) {
 }
 
 static void give(struct chk_sync *s, uint32_t site, uint64_t put) {
+  if (CHK_UNLIKELY(chk.each_thread)) chk_thread_tells();
   for (uint32_t r = 0; r < chk.ranks; r++)
     if (s->clock[r] < chk.clock[r]) s->clock[r] = chk.clock[r];
   s->site = site;
@@ -306,7 +307,7 @@ void chk_receive(uint64_t key, uint32_t site) {
   for (int n = 0; i && n < ALIKE; i = sync_at(i)->next) {
     struct chk_sync *const s = sync_at(i);
     if (s->key != key) continue;
-    if (!s->left) take(s, site); /* once is enough: the receiver is always the same rank */
+    if (!s->left || chk.each_thread) take(s, site); /* once is enough for a receiver */
     s->left = 1;
     n++;
   }

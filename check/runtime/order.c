@@ -7,7 +7,10 @@
  * one vector clock for other ranks (clock.c). Beside it each thread has a clock of the threads of
  * the rank, which decides whether one access of the rank is before another one. An order that goes
  * through other ranks is found by the numbers of the rank's clock: with each of them stands what
- * its threads had given by then. Invariants: a thread's own clock goes on when it has given.
+ * its threads had given by then. What a thread has heard of other ranks is its own, too, until it
+ * orders another thread. Which ticks of its threads a rank has given, and when, others read in the
+ * area. Invariants: a thread's own clock goes on when it has given; the area has a tick before
+ * anybody can hear of the number with which it was given.
  * Threads without a clock are before and behind all. Objects whose addresses have one hash are one,
  * so that an order that is not there may be assumed, and no race is reported falsely.
  */
@@ -32,6 +35,12 @@ _Thread_local CHK_FAST bool chk_locked;
 
 static clocks *objects; /* [OBJECTS] */
 static clocks *given;   /* [GIVEN] by the rank, with a number of its clock and before; and so far */
+
+/* Clocks of ranks that a thread, all threads, or an object has heard of: [...][ranks]. NULL: the
+ * job has not started, or there is no address space. */
+#define HEARD_BY_ALL     CHK_THREADS
+#define HEARD_BY_OBJECTS (CHK_THREADS + 1)
+static uint64_t *heard;
 
 __attribute__((constructor)) static void first(void) {
   chk_me = &threads[0];
@@ -62,19 +71,52 @@ static void tick(void) {
   if (chk.thread && chk.tick < UINT32_MAX) chk.tick = ++chk.self->clock[chk.thread - 1];
 }
 
+/* ---- what threads have heard of other ranks */
+
+static uint64_t *heard_at(size_t index) {
+  return heard + index * chk.ranks;
+}
+
+/* What the acting thread has heard; one without a clock has heard all. */
+static uint64_t *heard_by_self(void) {
+  return chk.thread ? heard_at(chk.thread - 1u) : chk.clock;
+}
+
+static bool has_heard(void) {
+  if (heard || !chk.area) return heard != NULL;
+  heard = chk_reserve((HEARD_BY_OBJECTS + OBJECTS) * chk.ranks * sizeof *heard);
+  if (heard) memcpy(heard_at(HEARD_BY_ALL), chk.clock, chk.ranks * sizeof *heard);
+  return heard != NULL;
+}
+
+static void join_heard(uint64_t *into, const uint64_t *from) {
+  for (uint32_t r = 0; r < chk.ranks; r++)
+    if (into[r] < from[r]) into[r] = from[r];
+}
+
+uint64_t chk_thread_heard(uint32_t rank) {
+  if (!chk.thread || !heard) return chk.clock[rank];
+  const uint64_t all = heard_at(HEARD_BY_ALL)[rank], own = heard_by_self()[rank];
+  return all > own ? all : own;
+}
+
 /* ---- objects */
 
-static uint32_t *object_of(uintptr_t addr) {
-  return objects[addr * UINT64_C(0x9e3779b97f4a7c15) >> 48 & (OBJECTS - 1)];
+static uint32_t object_of(uintptr_t addr) {
+  return addr * UINT64_C(0x9e3779b97f4a7c15) >> 48 & (OBJECTS - 1);
 }
 
 void chk_object_gets(uintptr_t addr) {
-  add_self(object_of(addr));
+  const uint32_t object = object_of(addr);
+  add_self(objects[object]);
+  if (has_heard()) join_heard(heard_at(HEARD_BY_OBJECTS + object), heard_by_self());
   tick();
 }
 
 void chk_object_tells(uintptr_t addr) {
-  hear(object_of(addr));
+  const uint32_t object = object_of(addr);
+  hear(objects[object]);
+  if (chk.thread && has_heard()) join_heard(heard_by_self(), heard_at(HEARD_BY_OBJECTS + object));
 }
 
 /* ---- the lock, and who acts */
@@ -143,6 +185,7 @@ struct chk_thread *chk_thread_new(void) {
   add_self(t->clock);
   tick();
   t->clock[index] = before + 1;
+  if (has_heard()) memcpy(heard_at(index), heard_by_self(), chk.ranks * sizeof *heard);
   t->name = (uint16_t)(index + 1);
   t->number = ++made;
   t->id = 0;
@@ -151,9 +194,40 @@ struct chk_thread *chk_thread_new(void) {
 
 void chk_thread_joined(const struct chk_thread *t) {
   hear(t->clock);
+  if (chk.thread && has_heard()) join_heard(heard_by_self(), heard_at(t->name - 1u));
 }
 
 /* ---- other ranks */
+
+static struct chk_ticks *ticks_of(uint32_t rank, uint32_t index) {
+  return (struct chk_ticks *)chk_at(chk.area, chk.area->where_ticks) + rank * CHK_THREADS + index;
+}
+
+/* The ticks of a thread until a new one are given with the present number of the rank's clock. */
+static void give_ticks(uint32_t index, uint32_t until) {
+  struct chk_ticks *const t = ticks_of(chk.rank, index);
+  const uint64_t number = chk.clock[chk.rank];
+  if (t->newest >= until) return;
+  uint64_t tick = t->newest + CHK_TICKS < until ? until - CHK_TICKS : t->newest;
+  while (tick++ < until)
+    __atomic_store_n(&t->when[tick % CHK_TICKS], tick << CHK_TICK_SHIFT | number, __ATOMIC_RELAXED);
+  __atomic_store_n(&t->newest, until, __ATOMIC_RELEASE);
+}
+
+void chk_thread_tells(void) {
+  if (!chk.area || chk.clock[chk.rank] >> CHK_TICK_SHIFT) return;
+  add_self(given[GIVEN]);
+  for (uint32_t i = 0; i < used; i++) give_ticks(i, given[GIVEN][i]);
+}
+
+uint64_t chk_thread_gave(const struct chk_access *a) {
+  const struct chk_ticks *const t = ticks_of(a->rank, a->thread - 1u);
+  if (a->tick > __atomic_load_n(&t->newest, __ATOMIC_ACQUIRE)) return CHK_OPEN;
+  const uint64_t when = __atomic_load_n(&t->when[a->tick % CHK_TICKS], __ATOMIC_RELAXED);
+  const uint64_t number = when & ((UINT64_C(1) << CHK_TICK_SHIFT) - 1);
+  const bool is_it = (when ^ (uint64_t)a->tick << CHK_TICK_SHIFT) >> CHK_TICK_SHIFT == 0;
+  return is_it && number > a->done ? number : a->done;
+}
 
 void chk_thread_gives(void) {
   add_self(given[GIVEN]);
@@ -161,8 +235,9 @@ void chk_thread_gives(void) {
   tick();
 }
 
-void chk_thread_hears(uint64_t clock) {
-  const uint64_t now = chk.clock[chk.rank];
+void chk_thread_hears(const uint64_t *clocks_of) {
+  const uint64_t now = chk.clock[chk.rank], clock = clocks_of[chk.rank];
+  if (has_heard()) join_heard(chk.thread ? heard_by_self() : heard_at(HEARD_BY_ALL), clocks_of);
   if (clock) hear(clock < now && now - clock < GIVEN ? given[clock % GIVEN] : given[GIVEN]);
 }
 

@@ -40,7 +40,7 @@ static struct chk_past *past_of(uint32_t rank, uint64_t number) {
 }
 
 void chk_heard(const uint64_t *clock, uint32_t site) {
-  if (CHK_UNLIKELY(chk.each_thread)) chk_thread_hears(clock[chk.rank]);
+  if (CHK_UNLIKELY(chk.each_thread)) chk_thread_hears(clock);
   for (uint32_t r = 0; r < chk.ranks; r++) {
     if (clock[r] <= chk.clock[r]) continue;
     chk.clock[r] = clock[r];
@@ -71,6 +71,7 @@ static void hear_joined(void) {
 }
 
 static uint64_t given(uint64_t is_joined) {
+  if (CHK_UNLIKELY(chk.each_thread)) chk_thread_tells();
   return (uint64_t)chk.rank << 56 | (chk.past & (CHK_PAST_MOST - 1)) << CLOCK_BITS | is_joined |
          chk.clock[chk.rank];
 }

@@ -58,8 +58,9 @@ void chk_race(const struct chk_access *before, uint32_t flags, const struct chk_
                           .offset = UINT64_MAX,
                           .open = {before->done == CHK_OPEN, now->done == CHK_OPEN},
                           .last = before->rank == chk.rank ? 0 : chk.heard[before->rank]};
-  if (before->rank == now->rank && before->thread != now->thread) {
-    f.thread[0] = chk_thread_number(before->thread);
+  const bool same = before->rank == now->rank;
+  if (!same || before->thread != now->thread) {
+    f.thread[0] = same ? chk_thread_number(before->thread) : before->thread;
     f.thread[1] = chk_thread_number(now->thread);
   }
   gasnet_seginfo_t *const all = chk_segments();

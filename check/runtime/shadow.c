@@ -64,12 +64,16 @@ static bool own_ordered(const struct chk_access *a) {
   return a->owner == chk.rank && !chk_segment_has((const void *)a->addr);
 }
 
+static inline uint64_t heard_of(uint32_t rank) {
+  return CHK_UNLIKELY(chk.each_thread) ? chk_thread_heard(rank) : chk.clock[rank];
+}
+
 static bool is_ordered(const struct chk_access *a) {
   if (a->accept != CHK_OPEN && chk.clock[a->accept_rank] >= a->accept) return true;
   if (a->rank == chk.rank && chk.in_order && !(a->flags & CHK_LOCAL)) return true;
   if (a->done == CHK_OPEN) return false;
   if (a->rank == chk.rank) return own_ordered(a);
-  return chk.clock[a->rank] >= a->done;
+  return heard_of(a->rank) >= (CHK_UNLIKELY(a->thread) ? chk_thread_gave(a) : a->done);
 }
 
 /* Whether an access is ordered before the one that is compared. */

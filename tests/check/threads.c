@@ -220,7 +220,140 @@ CASE(two_workers) {
   for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
 }
 
+/* ---- races with other ranks: another thread has met them */
+
+/* The other thread waits for the barrier by a pipe, which orders nothing. */
+OTHER(load_behind_barrier) {
+  hidden_take(0);
+  sink = base[0][0]; /* race: load_behind_barrier */
+}
+CASE(load_behind_barrier) {
+  pthread_t t = pthread_self();
+  if (me == 1) PUT(0, 0, 8); /* race: load_behind_barrier */
+  if (!me) t = begin(run_load_behind_barrier);
+  barrier();
+  if (!me) hidden_give(0);
+  if (!me) pthread_join(t, NULL);
+}
+
+OTHER(put_before_barrier) {
+  PUT(1, 0, 8); /* race: put_before_barrier */
+  hidden_give(0);
+  hidden_take(1);
+}
+CASE(put_before_barrier) {
+  pthread_t t = pthread_self();
+  if (!me) t = begin(run_put_before_barrier);
+  if (!me) hidden_take(0);
+  barrier();
+  if (me == 1) sink = base[1][0]; /* race: put_before_barrier */
+  barrier();
+  if (!me) hidden_give(1);
+  if (!me) pthread_join(t, NULL);
+}
+
+OTHER(get_beside_message) {
+  hidden_take(0);
+  gex_RMA_GetBlocking(tm, v, 1, base[1], 8, 0); /* race: get_beside_message */
+}
+CASE(get_beside_message) {
+  pthread_t t = pthread_self();
+  if (!me) t = begin(run_get_beside_message);
+  barrier();
+  if (me == 1) {
+    base[1][0] = 4; /* race: get_beside_message */
+    gex_AM_RequestShort0(tm, 0, H_SHORT, 0);
+  }
+  if (me) return;
+  GASNET_BLOCKUNTIL(handled);
+  hidden_give(0);
+  pthread_join(t, NULL);
+}
+
 /* ---- correct */
+
+/* Each of two threads hands over to the other one what it has heard of other ranks, and done. */
+OTHER(ok_through_both) {
+  for (int i = 0; i < 20; i++) {
+    sem_wait(&sem);
+    sink = base[0][0];
+    PUT(1, 8, 8);
+    pthread_mutex_lock(&mutex[0]);
+    ready = i + 1;
+    pthread_cond_signal(&cond);
+    pthread_mutex_unlock(&mutex[0]);
+  }
+}
+CASE(ok_through_both) {
+  pthread_t t = pthread_self();
+  if (!me) t = begin(run_ok_through_both);
+  for (int i = 0; i < 20; i++) {
+    if (me == 1) PUT(0, 0, 8);
+    barrier();
+    if (!me) {
+      sem_post(&sem);
+      pthread_mutex_lock(&mutex[0]);
+      while (ready <= i) pthread_cond_wait(&cond, &mutex[0]);
+      pthread_mutex_unlock(&mutex[0]);
+    }
+    barrier();
+    if (me == 1) base[1][8] = i;
+    barrier();
+  }
+  if (!me) pthread_join(t, NULL);
+}
+
+/* A thread that has ended, and one that begins. */
+OTHER(ok_made_and_joined) {
+  base[0][1] = base[0][0];
+  PUT(2, 0, 8);
+}
+CASE(ok_made_and_joined) {
+  for (int i = 0; i < 20; i++) {
+    if (me == 1) PUT(0, 0, 8);
+    barrier();
+    if (!me) pthread_join(begin(run_ok_made_and_joined), NULL);
+    barrier();
+    if (me == 2) base[2][0] = gex_RMA_GetBlockingVal(tm, 0, base[0] + 1, 8, 0);
+  }
+}
+
+/* Handlers run in whichever thread polls. */
+static atomic_int over;
+OTHER(ok_handled_by_two) {
+  while (!atomic_load(&over)) {
+    gasnet_AMPoll();
+    sched_yield();
+  }
+}
+CASE(ok_handled_by_two) {
+  pthread_t t = pthread_self();
+  if (!me) t = begin(run_ok_handled_by_two);
+  for (int i = 0; i < 50; i++) {
+    if (me == 1) {
+      base[1][i] = i;
+      gex_AM_RequestShort0(tm, 0, H_SHORT, 0);
+    }
+    if (me) continue;
+    GASNET_BLOCKUNTIL(handled > i);
+    gex_RMA_GetBlocking(tm, v, 1, base[1] + i, 8, 0);
+  }
+  if (!me) atomic_store(&over, 1);
+  if (!me) pthread_join(t, NULL);
+}
+
+/* A signal that both threads take. */
+OTHER(ok_signal_by_two) {
+  (void)gexx_Signal_Wait(sig(0), GEXX_SIG_GE, 1);
+  sink = base[0][0];
+}
+CASE(ok_signal_by_two) {
+  if (me == 1) PUT_SIGNAL(0);
+  if (me) return;
+  pthread_t t = begin(run_ok_signal_by_two);
+  other_ok_signal_by_two();
+  pthread_join(t, NULL);
+}
 
 CASE(ok_join) {
   if (me) return;

@@ -31,6 +31,10 @@ static void place(struct chk_area *area, const struct check_line *lines, uint32_
             chk_module_at(area, s->module), (unsigned long long)s->offset);
 }
 
+static bool between_threads(const struct chk_finding *f) {
+  return f->rank[0] == f->rank[1] && f->thread[0] && f->thread[1];
+}
+
 /* Advice: the synchronisation that would have ordered the two accesses. */
 static const char *missing(const struct chk_finding *f) {
   const bool transfer = (f->flags[0] & CHK_TRANSFER) != 0;
@@ -41,14 +45,17 @@ static const char *missing(const struct chk_finding *f) {
   if (f->open[0] && transfer)
     return "the completion of the first: a wait for its event, or a fence, before the "
            "synchronisation that publishes it";
-  if (f->thread[0] && f->thread[1])
+  if (between_threads(f))
     return "a mutex, condition, semaphore, join or atomic operation between the two threads";
+  if (f->thread[0] || f->thread[1])
+    return "a barrier, signal, message, lock or atomic operation between the two; one of another "
+           "thread of the rank orders its own accesses alone";
   return "a barrier, signal, message, lock or atomic operation between the two";
 }
 
 static void print_race(struct chk_area *area, const struct check_line *lines,
                        const struct chk_finding *f, FILE *out) {
-  if (f->thread[0] && f->thread[1])
+  if (between_threads(f))
     fprintf(out, "tombolo: race between thread %u and thread %u of rank %u at ", f->thread[0],
             f->thread[1], f->rank[0]);
   else
