@@ -144,7 +144,6 @@ struct tmb_job {
 
   enum tmb_job_state state TMB_ALIGNED(TMB_CACHE_LINE);
   bool attached;
-  bool legacy_attached;
   uint32_t clients_added; /* beside the first client; atomic */
   bool joined; /* all clients so far came by gexx_Client_Join; gex_Client_Init may come once */
   int verbose_errors;

@@ -106,6 +106,8 @@ def shows_and_stops():
     check("-ltombolo" not in tombolo("cc", "--show", "-c", "p.c").stdout, "-c links")
     check(tombolo("c++", "--show", "p.cc", CXX="g++ -m64").stdout.startswith("g++ -m64 -DG"), "CXX")
     check(tombolo("cc", "--show", "p.c", TOMBOLO_CC="mycc").stdout.startswith("mycc "), "setting")
+    shown = tombolo("c++", "--show", "p.cc", TOMBOLO_CXX="mine -x", CXX="g++").stdout
+    check(shown.startswith("mine -x -D"), "setting", shown)
     itself = tombolo("cc", "--show", "p.c", CC="/usr/bin/tombolo cc").stdout
     check(itself.startswith("cc -D"), "this command as its compiler", itself)
     done = tombolo("cc", "p.c", "--compiler=no-such-cc")
