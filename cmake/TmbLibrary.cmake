@@ -89,4 +89,7 @@ endforeach()
 
 # The library that our programs and multi-rank tests link: the shared one, as a user would. Test
 # programs stay small and are linked quickly.
+# The names that find_package gives, for a project that adds this one as a subdirectory.
+add_library(tombolo::tombolo ALIAS tombolo_shared)
+add_library(tombolo::tombolo_static ALIAS tombolo_static)
 add_library(tmb_client ALIAS tombolo_shared)

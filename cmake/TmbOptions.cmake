@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Every option of the build, the default build type, and where outputs go.
 option(TMB_WERROR "Treat compiler warnings as errors; the presets do" OFF)
-option(TMB_TESTS "Build the tests" ON)
-option(TMB_BENCH "Build the benchmarks" ON)
-option(TMB_EXAMPLES "Build the examples" ON)
+# A project that adds this one as a subdirectory gets the library and the command alone.
+string(COMPARE EQUAL "${CMAKE_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}" tmb_top)
+option(TMB_TESTS "Build the tests" ${tmb_top})
+option(TMB_BENCH "Build the benchmarks" ${tmb_top})
+option(TMB_EXAMPLES "Build the examples" ${tmb_top})
 option(TMB_CUDA "Build the plug-in for CUDA devices (needs no CUDA toolkit)" ON)
 option(TMB_FORTRAN "Build the coarray Fortran runtime (needs no Fortran compiler)" ON)
 option(TMB_UPC "Build the UPC compiler and runtime" ON)

@@ -37,6 +37,9 @@ foreach(target shmem_shared shmem_static)
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tombolo-shmem>)
 endforeach()
 
+add_library(tombolo::shmem ALIAS shmem_shared)
+add_library(tombolo::shmem_static ALIAS shmem_static)
+
 # The commands, in the build tree as they are installed.
 set(TMB_LIBDIR "${CMAKE_INSTALL_LIBDIR}")
 foreach(name oshcc oshc++ oshrun)

@@ -347,6 +347,23 @@ END
   run_client out/client_tombolo
   run_client out/client_tombolo_static
   by_cmake_in_part
+  by_cmake_below
+}
+
+# The sources are a subdirectory of a project, which knows the same targets. Nothing is built.
+by_cmake_below() {
+  mkdir whole
+  cat >whole/CMakeLists.txt <<END
+cmake_minimum_required(VERSION 3.16)
+project(whole LANGUAGES C)
+add_subdirectory("$here/../.." tombolo EXCLUDE_FROM_ALL)
+add_executable(client "$here/client.c")
+target_link_libraries(client PRIVATE tombolo::shmem tombolo::tombolo)
+if(TARGET victim OR TARGET nightly)
+  message(FATAL_ERROR "the tests are part of a project that did not ask for them")
+endif()
+END
+  cmake -S whole -B out-whole >cmake.log 2>&1 || { cat cmake.log; exit 1; }
 }
 
 # Only some packages are installed: find_package finds what is there, and misses what is asked for.
