@@ -186,6 +186,13 @@ static void refuse(int code, int64_t number, const int *new_index, const struct 
              why);
 }
 
+/* Whether an image has failed before it could say of which team it is: all others find that. */
+static bool any_missing(const struct caf_team *team) {
+  for (uint32_t i = 0; i < team->parent->size; i++)
+    if (team->siblings[i].number == NO_TEAM && team->siblings[i].index != REFUSED) return true;
+  return false;
+}
+
 void caf_form_team(int64_t number, struct caf_team **team_p, const int *new_index,
                    const struct caf_status *to) {
   struct caf_entry mine = {number, new_index ? (uint32_t)*new_index : 0,
@@ -197,6 +204,7 @@ void caf_form_team(int64_t number, struct caf_team **team_p, const int *new_inde
   }
   caf_complete();
   struct caf_team *team = NULL;
+  char who[CAF_ENDED_ROOM];
   const int code = find_team(&mine, &team);
   if (code) {
     refuse(code, number, new_index, to);
@@ -204,7 +212,11 @@ void caf_form_team(int64_t number, struct caf_team **team_p, const int *new_inde
   }
   team->given = ++caf.teams_given;
   *team_p = team;
-  caf_ok(to->stat);
+  if (to->stat && any_missing(team))
+    caf_fail(to, CAF_STAT_FAILED, "FORM TEAM: %s has failed: the team is of the others [TMB-2080]",
+             caf_ended_images(caf.team, CAF_STAT_FAILED, who, sizeof who));
+  else
+    caf_ok(to->stat);
 }
 
 const struct caf_team *caf_sibling(int64_t number, const struct caf_status *to) {

@@ -10,6 +10,7 @@ program lost
   implicit none
   integer, parameter :: z = c_size_t, l = c_int64_t
   type(prif_coarray_handle) :: h, section, gone
+  type(prif_team_type) :: team
   type(c_ptr) :: memory, ignored
   integer(l), target :: value
   integer(c_int) :: stat
@@ -73,6 +74,12 @@ program lost
   end if
   call prif_sync_all(stat)
   call expect(stat == PRIF_STAT_FAILED_IMAGE, 'sync_all again')
+  call prif_form_team(1_l, team, stat=stat, errmsg=text)
+  call expect_error(stat, text, PRIF_STAT_FAILED_IMAGE, 'FORM TEAM: image 2')
+  call prif_change_team(team, stat)
+  call expect(stat == 0, 'change_team of the others')
+  call prif_end_team(stat)
+  call expect(stat == 0, 'end_team of the others')
   if (me == 1) print '(a)', 'the others are well'
   call finish()
 end program
