@@ -105,8 +105,8 @@ void *caf_address_slow(const struct caf_token *token, size_t offset, size_t byte
     return (void *)token->addr[rank];
   } else if (token->bytes == bytes) {
     caf_fail(to, CAF_STAT_ERROR,
-             "the compiler gives the address of a copy for this scalar coarray, as gfortran 11 and "
-             "12 do for COMPLEX: make it an array of one element [TMB-2024]");
+             "the compiler gives the address of a copy for this scalar coarray, as gfortran 11 to "
+             "14 do for COMPLEX: make it an array of one element [TMB-2024]");
   } else {
     caf_fail(to, CAF_STAT_ERROR,
              "byte %zd of a coarray of %zu bytes is used with an image index%s [TMB-2023]",
