@@ -610,9 +610,11 @@ static uint64_t find_all(const struct caf_trial *t) {
 
 void caf_follow(const struct caf_trial *t, struct caf_followed *found) {
   struct caf_followed f = {0};
-  if (t->element % WORD || t->ask->add_bytes > ADD_MAX || !begin_trial(t)) return;
+  found->ended = t->element % WORD || t->ask->add_bytes > ADD_MAX || !begin_trial(t);
+  if (found->ended) return;
   f.has_path = find_path(t, &f.path);
   if (!f.has_path || !f.path.links) f.words = find_all(t);
+  f.ended = true;
   *found = f;
 }
 

@@ -89,6 +89,7 @@ static inline __attribute__((always_inline)) bool caf_follow_path(const struct c
 
 /* Words that an accessor follows. */
 struct caf_followed {
+  bool ended; /* the process that finds them has not been ended by its limit of time */
   bool has_path;
   struct caf_path path;
   uint64_t words; /* of each element, bit w: at 8 * w; 0: that was not found */

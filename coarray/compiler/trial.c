@@ -27,8 +27,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Accesses before the first trial, and trials, with twice as many accesses before each. */
-enum { CALLS_FIRST = 64, TRIES_MOST = 9 };
+/* Accesses before the first trial, and trials, with twice as many accesses before each. Of a large
+ * coarray the first TRIES_LARGE are left out: its trial may take as long as 10000 messages. */
+enum { CALLS_FIRST = 64, TRIES_MOST = 9, TRIES_LARGE = 4, LARGE = 1 << 16 };
 enum { BYTES_MAX = 64 << 20, ALARM_S = 5, WORD = sizeof(uint64_t) };
 enum verdict { DIRECT, UNKNOWN, FOLLOWS };
 
@@ -94,7 +95,7 @@ static enum verdict verdict_on(const struct caf_trial *t, struct caf_followed *f
 
 /* Words that the accessor follows. */
 static struct caf_followed followed_of(const struct caf_trial *t) {
-  struct caf_followed found = {0};
+  struct caf_followed found = {.ended = true};
   if (caf.delta[t->rank] || t->token->bytes > CAF_FOLLOW_MOST) return found;
   struct caf_followed *const shared =
       mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -123,7 +124,7 @@ static void make_trial(struct caf_trials *trials, const struct caf_trial *t) {
   trials->followed = found.words;
   trials->words = found.words ? (uint8_t)(t->element / WORD) : 0;
   trials->offset = found.words ? (uint16_t)(t->offset % t->element) : 0;
-  trials->done = found.has_path || found.words || trials->tries >= TRIES_MOST;
+  trials->done = !found.ended || found.has_path || found.words || trials->tries >= TRIES_MOST;
 }
 
 bool caf_trial_direct(const struct caf_ask *ask, const struct caf_token *t, uint32_t rank,
@@ -135,6 +136,7 @@ bool caf_trial_direct(const struct caf_ask *ask, const struct caf_token *t, uint
   if (trials->path.all_sizes || trials->followed)
     return caf_follow_reaches(t, trials, rank, offset, ask->object, ask->add);
   if (trials->done || !t->bytes || t->bytes > BYTES_MAX) return false;
+  if (t->bytes > LARGE && trials->tries < TRIES_LARGE) trials->tries = TRIES_LARGE;
   if (++trials->calls < CALLS_FIRST << trials->tries) return false;
   trials->tries++;
   make_trial(trials, &(struct caf_trial){ask, t, rank, offset, caf_follow_element(t)});
