@@ -16,8 +16,9 @@
 #define GROUP  16u  /* numbers that a rank takes at once */
 
 static struct {
-  uint32_t site, flags, thread, tick;
-  uint64_t number, clock;
+  uint64_t line, clock; /* site and flags */
+  uint64_t act;         /* thread and tick */
+  uint64_t number;
 } newest[CACHED];
 
 /* Local sides in flight that have met no other access. */
@@ -62,18 +63,16 @@ struct chk_access *chk_opened(uint32_t site, uint32_t flags) {
 
 struct chk_access *chk_shared(uint32_t site, uint32_t flags) {
   const uint32_t at = (site * 31 + flags) & (CACHED - 1);
-  const uint64_t clock = chk.clock[chk.rank];
+  const uint64_t clock = chk.clock[chk.rank], line = (uint64_t)flags << 32 | site;
+  const uint64_t act = (uint64_t)chk.thread << 32 | chk.tick;
   struct chk_access *a = NULL;
-  if (newest[at].site == site && newest[at].flags == flags && newest[at].clock == clock &&
-      newest[at].tick == chk.tick && newest[at].thread == chk.thread)
+  if (newest[at].clock == clock && newest[at].line == line && newest[at].act == act)
     a = chk_access_at(newest[at].number);
-  if (a) return a;
+  if (CHK_LIKELY(a)) return a;
   a = access_new(site, flags, false);
-  newest[at].site = site;
-  newest[at].flags = flags;
+  newest[at].line = line;
   newest[at].clock = clock;
-  newest[at].thread = chk.thread;
-  newest[at].tick = chk.tick;
+  newest[at].act = act;
   newest[at].number = a->number;
   chk_note_ordered(a->number);
   return a;
@@ -133,6 +132,25 @@ static uint64_t end_later(uint64_t handle) {
 uint64_t chk_touch_local(const struct chk_range *range, uint32_t site) {
   const uint64_t handle = range->bytes ? take_later(range, site) : 0;
   return handle ? handle : chk_touch(range, site, true);
+}
+
+uint64_t chk_result_begin(const void *at, size_t bytes, uint32_t site) {
+  if (later_count || chk.open_here || chk_segment_has(at)) return 0;
+  later[0].range = (struct chk_range){chk.rank, chk_resolve((uintptr_t)at), bytes,
+                                      CHK_WRITE | CHK_LOCAL | CHK_TRANSFER};
+  later[0].site = site;
+  later[0].number = 0;
+  later_count = chk.open_here = 1;
+  if (CHK_UNLIKELY(tombolo_check_watch.files)) chk_watch_buffer((uintptr_t)at, bytes);
+  return UINT64_MAX;
+}
+
+bool chk_result_end(uint64_t number) {
+  if (number != UINT64_MAX || later_count != 1 || chk.open_here != 1 || later_met) return false;
+  later[0].range.bytes = 0;
+  later_count = chk.open_here = 0;
+  if (CHK_UNLIKELY(tombolo_check_watch.files)) chk_watch_no_buffer();
+  return true;
 }
 
 uint64_t chk_touch(const struct chk_range *range, uint32_t site, bool open) {

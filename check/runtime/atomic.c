@@ -87,22 +87,29 @@ static gex_Event_t do_here(const struct gexx_ad_op *op, uint32_t peer, intptr_t 
   const bool reads = op->opcode == GEX_OP_GET;
   const struct chk_range range = {peer, (uintptr_t)op->addr, bytes_of(op->dt),
                                   (reads ? 0 : CHK_WRITE) | CHK_ATOMIC | CHK_TRANSFER};
+  if (CHK_UNLIKELY(chk_newest.event != GEX_EVENT_INVALID)) chk_keep_newest();
   chk_meet(&range);
   struct chk_access *const a = chk_opened(site, range.flags);
-  struct chk_pending p = {.remote = a->number,
-                          .word = range.addr,
-                          .owner = peer,
-                          .category = category_of(op->opcode),
-                          .site = site};
-  if (op->opcode >= GEX_OP_FAND)
-    p.local = chk_local_side(&range, op->result, CHK_WRITE, site, true);
+  uint64_t local = 0;
+  if (op->opcode >= GEX_OP_FAND) {
+    local = chk_result_begin(op->result, range.bytes, site);
+    if (CHK_UNLIKELY(!local)) local = chk_local_side(&range, op->result, CHK_WRITE, site, true);
+  }
+  struct chk_shadow *const shadow = chk_shadow_of(page);
+  chk_newest.given = chk_given_at(shadow, range.addr);
+  chk_newest.op = (struct chk_pending){.remote = a->number,
+                                       .local = local,
+                                       .word = range.addr,
+                                       .owner = peer,
+                                       .category = category_of(op->opcode),
+                                       .site = site};
   chk_lock(&page->lock);
-  chk_mark_in(a, page, &range);
-  if (!reads) chk_word_give_in(page, peer, range.addr, site, 0);
+  if (CHK_UNLIKELY(!chk_mark_few(a, page, shadow, &range))) chk_mark_in(a, page, &range);
+  if (!reads) chk_word_gives(page, shadow, peer, range.addr, site);
   perform(op, delta);
   chk_unlock(&page->lock);
   if (!reads) chk_given(site);
-  return chk_pend_newest(&p);
+  return chk_pend_newest();
 }
 
 /* Returns GEX_EVENT_NO_OP if the library is to do it. */
@@ -115,8 +122,8 @@ static gex_Event_t try_here(gex_AD_t ad, const struct gexx_ad_op *op, const void
   struct chk_page *const page =
       delta == GEXX_UNMAPPED ? NULL : chk_page_at(peer, (uintptr_t)op->addr, true);
   if (CHK_LIKELY(page)) {
-    chk_ahead(page, (uintptr_t)op->addr, gexx_rma_local(delta, op->addr));
-    chk_ahead_given(page, (uintptr_t)op->addr);
+    chk_ahead(chk_shadow_of(page), (uintptr_t)op->addr, gexx_rma_local(delta, op->addr));
+    chk_ahead_given(chk_shadow_of(page), (uintptr_t)op->addr);
     event = do_here(op, peer, delta, page, chk_site("gex_AD_Op", pc));
   }
   chk_exit();

@@ -48,6 +48,7 @@ struct chk {
   uint16_t thread;         /* its name */
   uint32_t tick;           /* its own clock */
   struct chk_area *area;
+  struct chk_shadow *shadows; /* in the area */
   uint32_t rank, ranks;
   uint64_t *clock;       /* [ranks] */
   uint64_t past;         /* the newest of this rank that it has kept, see past.c */
@@ -229,14 +230,19 @@ uint32_t chk_site_find(const char *call, const void *pc);
 
 static inline uint32_t chk_site(const char *call, const void *pc) {
   const struct chk_known *const k = &chk_known[chk_known_place(pc)];
-  const bool found = k->pc == pc && k->call == call && k->site && k->site != CHK_RUNTIME;
+  const bool found = k->pc == pc && k->call == call && k->site - 1 < CHK_RUNTIME - 1;
   return CHK_LIKELY(found) ? k->site : chk_site_find(call, pc);
 }
 
 /* This thread is in a call that has recorded all that it does; its library calls others itself. */
 extern _Thread_local CHK_FAST bool chk_within;
 /* Whether a call with this return address is one of those, and no handler's. */
-bool chk_inner(const void *pc);
+bool chk_inner_of(const void *pc);
+
+static inline bool chk_inner(const void *pc) {
+  return CHK_UNLIKELY(chk_within) && chk_inner_of(pc);
+}
+
 /* Whether a return address is in the library or a run-time library: the call is its own. */
 bool chk_of_library(const void *pc);
 /* Text in the area. */
@@ -282,16 +288,39 @@ static inline void chk_given(uint32_t site) {
   chk.synced = site;
 }
 
-/* ---- past.c: the clocks of a rank in one word */
+/* ---- past.c: the clocks of a rank in one word: the rank, an index in its past, and the number of
+ * its clock. In place of the rank there may be an object, see word.c. */
+#define CHK_GIVEN_BITS   40
+#define CHK_GIVEN_JOINED (UINT64_C(1) << (CHK_GIVEN_BITS - 1))
+#define CHK_GIVEN_CLOCK  (CHK_GIVEN_JOINED - 1)
+#define CHK_GIVEN_OBJECT ((uint64_t)0xff << 56)
+
+extern uint64_t chk_joined; /* index of what this rank has given and not heard of; 0: nothing */
 
 /* What this rank gives now; 0: there is no room. */
-uint64_t chk_give(void);
+uint64_t chk_give_any(void);
+
+static inline uint64_t chk_give(void) {
+  const uint64_t clock = chk.clock[chk.rank];
+  if (chk.changed || chk_joined || clock > CHK_GIVEN_CLOCK || !chk.area->past_count ||
+      chk.each_thread)
+    return chk_give_any();
+  return (uint64_t)chk.rank << 56 | (chk.past & (CHK_PAST_MOST - 1)) << CHK_GIVEN_BITS | clock;
+}
+
 /* What it gives together with what was given before, of which it has not heard; 0: one such set at
  * a time. chk_hear_joined: it hears of that set. */
 uint64_t chk_give_joined(uint64_t was);
 void chk_hear_joined(void);
 /* Whether this rank has heard of what was given; it hears of it. */
 bool chk_covers(uint64_t given);
+
+/* As chk_covers, of a word that may be an object's: not always known. */
+static inline bool chk_covers_plainly(uint64_t given) {
+  return given < CHK_GIVEN_OBJECT && !(given & CHK_GIVEN_JOINED) &&
+         chk.clock[given >> 56] >= (given & CHK_GIVEN_CLOCK);
+}
+
 void chk_hear(uint64_t given, uint32_t site);
 /* The clocks that were given, [ranks], until the next call. */
 const uint64_t *chk_clocks_of(uint64_t given);
@@ -301,11 +330,10 @@ void chk_heard(const uint64_t *clock, uint32_t site);
 /* ---- word.c: as chk_release and chk_acquire, for the 8 bytes of an address. */
 void chk_word_give(uint32_t owner, uintptr_t addr, uint32_t site, uint64_t put);
 void chk_word_take(uint32_t owner, uintptr_t addr, uint32_t site);
-/* Whether chk_word_take may tell this rank something. */
-bool chk_word_tells(uint32_t owner, uintptr_t addr);
 /* As chk_word_give, under the lock of the page, and without chk_given. */
 void chk_word_give_in(struct chk_page *p, uint32_t owner, uintptr_t addr, uint32_t site,
                       uint64_t put);
+extern uintptr_t chk_joined_word; /* to which this rank has given a joined set of clocks; 0: none */
 
 /* ---- shadow.c, access.c */
 struct chk_range {
@@ -387,7 +415,7 @@ static inline struct chk_page *chk_page_at(uint32_t owner, uintptr_t addr, bool 
 }
 
 static inline struct chk_shadow *chk_shadow_of(const struct chk_page *p) {
-  return (struct chk_shadow *)chk_at(chk.area, chk.area->where_shadow) + p->shadow;
+  return chk.shadows + p->shadow;
 }
 
 /* What a rank says of itself. */
@@ -397,21 +425,86 @@ static inline struct chk_floor *chk_floor_of(uint32_t rank) {
 
 /* Bytes, and the words of their first granules, are about to be used: they come from memory
  * meanwhile. in here: the bytes in this process. */
-static inline void chk_ahead(const struct chk_page *p, uintptr_t addr, const void *here) {
-  const struct chk_shadow *const s = chk_shadow_of(p);
+static inline void chk_ahead(const struct chk_shadow *s, uintptr_t addr, const void *here) {
   const uintptr_t cell = addr % CHK_PAGE_BYTES / CHK_GRANULE;
   __builtin_prefetch(&s->cell[cell], 1);
   __builtin_prefetch((const char *)&s->cell[cell + 1] - 1, 1);
   __builtin_prefetch(here, 1);
 }
 
-/* As chk_ahead, for what ranks have given to a granule. */
-static inline void chk_ahead_given(const struct chk_page *p, uintptr_t addr) {
-  __builtin_prefetch(&chk_shadow_of(p)->given[addr % CHK_PAGE_BYTES / CHK_GRANULE], 1);
+/* What ranks have given to a granule. */
+static inline uint64_t *chk_given_at(struct chk_shadow *s, uintptr_t addr) {
+  return &s->given[addr % CHK_PAGE_BYTES / CHK_GRANULE];
+}
+
+static inline void chk_ahead_given(struct chk_shadow *s, uintptr_t addr) {
+  __builtin_prefetch(chk_given_at(s, addr), 1);
+}
+
+/* As chk_word_give_in, without a put. */
+static inline void chk_word_gives(struct chk_page *p, struct chk_shadow *s, uint32_t owner,
+                                  uintptr_t addr, uint32_t site) {
+  uint64_t *const word = chk_given_at(s, addr);
+  const uint64_t next = CHK_LIKELY(chk_covers_plainly(*word)) ? chk_give() : 0;
+  if (CHK_LIKELY(next))
+    __atomic_store_n(word, next, __ATOMIC_RELEASE);
+  else
+    chk_word_give_in(p, owner, addr, site, 0);
+}
+
+/* Whether a rank that takes what a word was given hears nothing new. */
+static inline bool chk_word_known(uint64_t given, uintptr_t addr) {
+  return chk_covers_plainly(given) && chk_joined_word != addr && !chk.each_thread;
 }
 
 static inline uint64_t chk_word(uint64_t number, uint32_t mask, uint32_t flags) {
   return number << 16 | (uint64_t)mask << 8 | (flags & 0xff);
+}
+
+/* Enter the word of an access in a granule, if a barrier has ordered all that is there. Returns
+ * whether. A word from before goes, if each race of its access is one of the new one's, too. */
+static inline bool chk_enter_cell(uint64_t cell[CHK_SLOTS], uint64_t word) {
+  const uint64_t a = cell[0], b = cell[1], d = cell[2], end = chk.floor << 16 | 1;
+  const uint64_t differ = (~word & (0xff00 | CHK_WRITE)) | (word & CHK_ATOMIC);
+  const bool first = a && ((a ^ word) & differ);
+  if (CHK_LIKELY(!(b | d))) {
+    if (CHK_UNLIKELY(a >= end)) return false;
+    cell[first] = word;
+    return true;
+  }
+  if (CHK_UNLIKELY(a >= end || b >= end || d >= end)) return false;
+  const bool second = b && ((b ^ word) & differ), third = d && ((d ^ word) & differ);
+  if (!second) cell[1] = 0;
+  if (!third) cell[2] = 0;
+  cell[!first ? 0 : !second ? 1 : !third ? 2 : 0] = word;
+  return true;
+}
+
+/* Whether others than the owner may be in a race with an access. */
+static inline bool chk_shares(const struct chk_access *a, const struct chk_range *range) {
+  return range->owner != a->rank || a->done == CHK_OPEN || (range->flags & CHK_ATOMIC);
+}
+
+/* As chk_mark_in, if a barrier has ordered all that is there, and granules are not alike. Returns
+ * false: it has not entered all. */
+static inline bool chk_mark_few(struct chk_access *a, struct chk_page *p, struct chk_shadow *s,
+                                const struct chk_range *range) {
+  const uintptr_t addr = range->addr;
+  const uint32_t bytes = (uint32_t)range->bytes, first = addr % CHK_GRANULE;
+  const uint32_t i = addr % CHK_PAGE_BYTES / CHK_GRANULE,
+                 last = (uint32_t)(addr + bytes - 1) % CHK_PAGE_BYTES / CHK_GRANULE;
+  const uint32_t in_part = CHK_CELLS / CHK_PARTS;
+  const bool alike = (p->alike >> i / in_part | p->alike >> last / in_part) & 1;
+  if (CHK_UNLIKELY(p->uniform || alike)) return false;
+  a->addr = addr;
+  a->bytes = bytes;
+  a->owner = range->owner;
+  if (chk_shares(a, range)) p->shared = 1;
+  const uint32_t mask = i == last ? ((1u << bytes) - 1) << first : 0xff;
+  const uint64_t word = chk_word(a->number, mask, range->flags);
+  if (CHK_LIKELY(i == last)) return chk_enter_cell(s->cell[i], word);
+  if ((first | bytes) % CHK_GRANULE || last > i + 1) return false;
+  return chk_enter_cell(s->cell[i], word) && chk_enter_cell(s->cell[last], word);
 }
 
 /* An order that holds once holds for ever. */
@@ -457,8 +550,18 @@ struct chk_pending {
 /* Note the begin of an operation that ends with this event. GEX_EVENT_INVALID: it has ended. */
 void chk_pend(gex_Event_t event, const struct chk_pending *p);
 void chk_end(const struct chk_pending *p);
-/* As chk_pend, for an operation that the library does not know. Returns its event. */
-gex_Event_t chk_pend_newest(const struct chk_pending *p);
+/* The newest operation that the library does not know, in a process of one thread: most are waited
+ * for at once. */
+struct chk_newest {
+  gex_Event_t event, spare; /* of it, GEX_EVENT_INVALID: none; one that was waited for */
+  const uint64_t *given;    /* to its word */
+  struct chk_pending op;
+};
+extern struct chk_newest chk_newest;
+/* Its event, once the caller has filled in chk_newest.given and op. */
+gex_Event_t chk_pend_newest(void);
+/* A newest operation from before gets a place among the others. */
+void chk_keep_newest(void);
 /* A call has started an operation, or GEX_EVENT_NO_OP, refused: it was refused. Takes the lock.
  * Returns the second argument. */
 gex_Event_t chk_started(const struct chk_pending *p, gex_Event_t event);
@@ -478,6 +581,10 @@ int chk_started_nbi(const struct chk_pending *p, int refused);
 #define CHK_STARTED_NBI(call) return chk_started_nbi(&p, call)
 /* Note the begin of the local side of a transfer. */
 void chk_local_open(uint64_t number);
+/* As chk_local_side, for the result of an operation on a word; and its end. Returns 0: it is for
+ * chk_local_side. */
+uint64_t chk_result_begin(const void *at, size_t bytes, uint32_t site);
+bool chk_result_end(uint64_t number);
 /* Record the local side of a transfer, if others may reach it or it lasts. in remote: the other
  * side, as long; at: NULL: a value; write: CHK_WRITE or 0. Returns its number if it lasts. */
 uint64_t chk_local_side(const struct chk_range *remote, const void *at, uint32_t write,

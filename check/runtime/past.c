@@ -14,23 +14,19 @@
 
 #include <string.h>
 
-/* What is given: rank, index in its past, number of its clock. */
-#define CLOCK_BITS 40
-#define JOINED     (UINT64_C(1) << (CLOCK_BITS - 1))
-#define CLOCK_MASK (JOINED - 1)
-#define TRIES      (1u << 16) /* to read what another rank writes */
+#define TRIES (1u << 16) /* to read what another rank writes */
 
-_Static_assert(CHK_PAST_MOST == 1 << (56 - CLOCK_BITS) && CHK_PAST_RANKS == 0xff,
+_Static_assert(CHK_PAST_MOST == 1 << (56 - CHK_GIVEN_BITS) && CHK_PAST_RANKS == 0xff,
                "a word has 64 bits");
 
-static uint64_t joined; /* index of what this rank has given and not heard of; 0: nothing */
+uint64_t chk_joined;
 
 static uint32_t rank_of(uint64_t given) {
   return (uint32_t)(given >> 56);
 }
 
 static uint64_t clock_of(uint64_t given) {
-  return given & CLOCK_MASK;
+  return given & CHK_GIVEN_CLOCK;
 }
 
 static struct chk_past *past_of(uint32_t rank, uint64_t number) {
@@ -66,28 +62,29 @@ static void keep(const uint64_t *more) {
 
 /* This rank hears of the joined set. */
 static void hear_joined(void) {
-  chk_heard(past_of(chk.rank, joined)->clock, chk.synced);
-  joined = 0;
+  chk_heard(past_of(chk.rank, chk_joined)->clock, chk.synced);
+  chk_joined = 0;
 }
 
 static uint64_t given(uint64_t is_joined) {
   if (CHK_UNLIKELY(chk.each_thread)) chk_thread_tells();
-  return (uint64_t)chk.rank << 56 | (chk.past & (CHK_PAST_MOST - 1)) << CLOCK_BITS | is_joined |
+  return (uint64_t)chk.rank << 56 | (chk.past & (CHK_PAST_MOST - 1)) << CHK_GIVEN_BITS | is_joined |
          chk.clock[chk.rank];
 }
 
-uint64_t chk_give(void) {
-  if (!chk.area->past_count || chk.clock[chk.rank] > CLOCK_MASK) return 0;
-  if (CHK_UNLIKELY(joined) && chk.past + 1 - joined > chk.area->past_count / 2) hear_joined();
+uint64_t chk_give_any(void) {
+  if (!chk.area->past_count || chk.clock[chk.rank] > CHK_GIVEN_CLOCK) return 0;
+  if (CHK_UNLIKELY(chk_joined) && chk.past + 1 - chk_joined > chk.area->past_count / 2)
+    hear_joined();
   if (chk.changed) keep(NULL);
   return given(0);
 }
 
 uint64_t chk_give_joined(uint64_t was) {
-  if (joined || !chk.area->past_count || chk.clock[chk.rank] > CLOCK_MASK) return 0;
+  if (chk_joined || !chk.area->past_count || chk.clock[chk.rank] > CHK_GIVEN_CLOCK) return 0;
   keep(chk_clocks_of(was));
-  joined = chk.past;
-  return given(JOINED);
+  chk_joined = chk.past;
+  return given(CHK_GIVEN_JOINED);
 }
 
 /* ---- take */
@@ -105,7 +102,7 @@ static bool copy_past(const struct chk_past *p, uint64_t clock, uint64_t into[])
 const uint64_t *chk_clocks_of(uint64_t given) {
   static uint64_t clocks[CHK_PAST_RANKS];
   const uint32_t rank = rank_of(given);
-  bool found = copy_past(past_of(rank, given >> CLOCK_BITS), clock_of(given), clocks);
+  bool found = copy_past(past_of(rank, given >> CHK_GIVEN_BITS), clock_of(given), clocks);
   for (uint32_t i = 0; !found && i < TRIES; i++) {
     const uint64_t newest = __atomic_load_n(&chk_floor_of(rank)->past, __ATOMIC_ACQUIRE);
     found = copy_past(past_of(rank, newest), CHK_OPEN, clocks);
@@ -122,7 +119,7 @@ static bool covers_all(const uint64_t *clocks) {
 }
 
 bool chk_covers(uint64_t given) {
-  if (CHK_UNLIKELY(given & JOINED)) return covers_all(chk_clocks_of(given));
+  if (CHK_UNLIKELY(given & CHK_GIVEN_JOINED)) return covers_all(chk_clocks_of(given));
   return chk.clock[rank_of(given)] >= clock_of(given);
 }
 
@@ -131,5 +128,5 @@ void chk_hear(uint64_t given, uint32_t site) {
 }
 
 void chk_hear_joined(void) {
-  if (joined) hear_joined();
+  if (chk_joined) hear_joined();
 }

@@ -45,11 +45,7 @@ struct implicit {
 
 static struct node *table[BUCKETS], *spare;
 
-/* The newest operation of near.c, in a process of one thread: most are waited for at once. */
-static struct {
-  gex_Event_t event, spare; /* of it, GEX_EVENT_INVALID: none; one that was waited for */
-  struct chk_pending op;
-} newest;
+struct chk_newest chk_newest;
 
 static struct implicit of_client; /* of a SEQ client */
 static _Thread_local struct implicit of_thread;
@@ -159,41 +155,43 @@ void chk_pend(gex_Event_t event, const struct chk_pending *p) {
     chk_end(p);
 }
 
-/* The newest operation gets a place in the table. */
-static void keep_newest(void) {
-  const gex_Event_t event = newest.event;
-  newest.event = GEX_EVENT_INVALID;
-  if (event != GEX_EVENT_INVALID) chk_pend(event, &newest.op);
+void chk_keep_newest(void) {
+  const gex_Event_t event = chk_newest.event;
+  chk_newest.event = GEX_EVENT_INVALID;
+  if (event != GEX_EVENT_INVALID) chk_pend(event, &chk_newest.op);
 }
 
-gex_Event_t chk_pend_newest(const struct chk_pending *p) {
-  if (CHK_UNLIKELY(newest.event != GEX_EVENT_INVALID)) keep_newest();
-  const gex_Event_t event = newest.spare == GEX_EVENT_INVALID ? gexx_check_event() : newest.spare;
-  newest.spare = GEX_EVENT_INVALID;
-  if (CHK_UNLIKELY(chk.threads)) {
-    chk_pend(event, p);
-    return event;
-  }
-  newest.event = event;
-  newest.op = *p;
+gex_Event_t chk_pend_newest(void) {
+  const gex_Event_t spare = chk_newest.spare;
+  const gex_Event_t event = CHK_LIKELY(spare != GEX_EVENT_INVALID) ? spare : gexx_check_event();
+  chk_newest.spare = GEX_EVENT_INVALID;
+  chk_newest.event = event;
+  if (CHK_UNLIKELY(chk.threads)) chk_keep_newest();
   return event;
 }
 
 /* Whether the end of an operation may make a difference to loads and stores of before, so that they
  * are entered first. */
-static bool ends_more(const struct chk_pending *p) {
-  return p->owner == chk.rank || (p->local && !chk_is_later(p->local)) ||
-         chk_word_tells(p->owner, p->word);
+static bool ends_more(const struct chk_newest *n) {
+  return n->op.owner == chk.rank || (n->op.local && !chk_is_later(n->op.local)) ||
+         !chk_word_known(__atomic_load_n(n->given, __ATOMIC_ACQUIRE), n->op.word);
 }
 
 /* Ends the newest operation, if it has this event. Returns whether. */
 static bool newest_ended(gex_Event_t event) {
-  if (chk.threads || event != newest.event || event == GEX_EVENT_INVALID) return false;
-  const struct chk_pending *const p = &newest.op;
-  if (CHK_UNLIKELY(tombolo_check_watch.files) && ends_more(p)) chk_enter_seen();
-  newest.event = GEX_EVENT_INVALID;
-  newest.spare = event;
-  chk_end(p);
+  if (chk.threads || event != chk_newest.event || event == GEX_EVENT_INVALID) return false;
+  const struct chk_pending *const p = &chk_newest.op;
+  if (CHK_UNLIKELY(tombolo_check_watch.files) && ends_more(&chk_newest)) chk_enter_seen();
+  chk_newest.event = GEX_EVENT_INVALID;
+  chk_newest.spare = event;
+  struct chk_access *const a = chk_access_at(p->remote);
+  if (CHK_LIKELY(a)) chk_close(a);
+  if (p->local && !chk_result_end(p->local)) chk_local_done(p->local);
+  const uint64_t given = __atomic_load_n(chk_newest.given, __ATOMIC_ACQUIRE);
+  if (CHK_UNLIKELY(!chk_word_known(given, p->word)))
+    chk_word_take(p->owner, p->word, p->site);
+  else if (given)
+    chk.synced = p->site;
   return true;
 }
 
@@ -234,7 +232,7 @@ int chk_started_nbi(const struct chk_pending *p, int refused) {
 
 /* An event, or a leaf, was synchronised. */
 static void synchronised(gex_Event_t event) {
-  keep_newest();
+  chk_keep_newest();
   struct node **const at = find(op_of(event)), *const n = *at;
   if (!n) return;
   const bool leaf = ((uintptr_t)event & 63) != 0;
@@ -275,7 +273,7 @@ static void implicit_ended(gex_EC_t mask) {
 }
 
 void chk_pending_leaks(void) {
-  keep_newest();
+  chk_keep_newest();
   for (uint32_t b = 0; b < BUCKETS; b++)
     for (const struct node *n = table[b]; n; n = n->next)
       if (n->list.count) chk_leak("event that was never completed", n->list.first[0].site);

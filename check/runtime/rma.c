@@ -85,7 +85,7 @@ static struct chk_pending start(const struct transfer *t, const char *call, cons
 #define NEAR_BYTES 64u
 
 /* Whether a blocking transfer is the usual one of a few bytes, whose local side is not recorded. */
-static bool is_usual(const struct transfer *t) {
+static inline bool is_usual(const struct transfer *t) {
   const bool puts_give = chk.words || chk.all_strict || chk_strict();
   return t->bytes - 1 < NEAR_BYTES && !(t->flags & SLOW_FLAGS) && !CHK_UNLIKELY(puts_give) &&
          !chk.open_here && (!t->local || !chk_segment_has(t->local)) &&
@@ -94,8 +94,9 @@ static bool is_usual(const struct transfer *t) {
 
 /* Records a blocking transfer that is a copy here. Returns what to add to the peer's address, or
  * GEXX_UNMAPPED: it is for the library, and not recorded. It orders nothing, so that loads and
- * stores of before are entered later. */
-static intptr_t start_near(const struct transfer *t, const char *call, const void *pc) {
+ * stores of before are entered later. Inlined, so that what is known of a call is. */
+static inline __attribute__((always_inline)) intptr_t start_near(const struct transfer *t,
+                                                                 const char *call, const void *pc) {
   intptr_t delta = GEXX_UNMAPPED;
   chk_guard();
   if (CHK_LIKELY(is_usual(t))) delta = chk_near(t->tm, t->rank);
@@ -105,10 +106,11 @@ static intptr_t start_near(const struct transfer *t, const char *call, const voi
   struct chk_page *const page =
       delta == GEXX_UNMAPPED ? NULL : chk_page_at(range.owner, range.addr, true);
   if (CHK_LIKELY(page)) {
-    chk_ahead(page, range.addr, gexx_rma_local(delta, t->remote));
+    struct chk_shadow *const shadow = chk_shadow_of(page);
+    chk_ahead(shadow, range.addr, gexx_rma_local(delta, t->remote));
     struct chk_access *const a = chk_shared(chk_site(call, pc), flags);
     chk_lock(&page->lock);
-    chk_mark_in(a, page, &range);
+    if (CHK_UNLIKELY(!chk_mark_few(a, page, shadow, &range))) chk_mark_in(a, page, &range);
     chk_unlock(&page->lock);
   }
   chk_exit();

@@ -177,25 +177,11 @@ static void compare_any(struct compare *c, uint64_t cell[CHK_SLOTS], uint32_t ma
   cell[place] = chk_word(c->now->number, mask, c->flags);
 }
 
-/* Whether a word stays that a barrier has ordered, as is_hidden says. in more: bits that it must
- * not have to go; less: bits that it must have. */
-static inline bool keeps(uint64_t word, uint64_t more, uint64_t less) {
-  return word && ((word & more) | (~word & less));
-}
-
 /* As compare_any. Most often a barrier has ordered all words. */
 static inline void compare_cell(struct compare *c, uint64_t cell[CHK_SLOTS], uint32_t mask,
                                 uintptr_t addr) {
-  const uint64_t a = cell[0], b = cell[1], d = cell[2], end = chk.floor << 16 | 1;
-  if (CHK_UNLIKELY(!c->enters || a >= end || b >= end || d >= end)) {
+  if (CHK_UNLIKELY(!c->enters || !chk_enter_cell(cell, chk_word(c->now->number, mask, c->flags))))
     compare_any(c, cell, mask, addr);
-    return;
-  }
-  const uint64_t more = (~c->flags & CHK_WRITE) | (~mask & 0xff) << 8, less = c->flags & CHK_ATOMIC;
-  const bool first = keeps(a, more, less), second = keeps(b, more, less);
-  if (!second) cell[1] = 0;
-  if (!keeps(d, more, less)) cell[2] = 0;
-  cell[!first ? 0 : !second ? 1 : !cell[2] ? 2 : 0] = chk_word(c->now->number, mask, c->flags);
 }
 
 static inline uint32_t cell_of(uintptr_t addr) {
@@ -374,13 +360,8 @@ static void compare_in(struct compare *c, uint32_t owner, uintptr_t addr, size_t
   chk_unlock(&p->lock);
 }
 
-/* Whether others than the owner may be in a race with an access. */
-static bool shares(const struct compare *c, const struct chk_range *range) {
-  return range->owner != c->now->rank || c->now->done == CHK_OPEN || (range->flags & CHK_ATOMIC);
-}
-
 static void compare_range(struct compare *c, const struct chk_range *range) {
-  c->shares = c->enters && shares(c, range);
+  c->shares = c->enters && chk_shares(c->now, range);
   uintptr_t addr = range->addr;
   const uintptr_t end = addr + range->bytes;
   while (addr < end) {
@@ -409,7 +390,7 @@ void chk_mark_in(struct chk_access *a, struct chk_page *p, const struct chk_rang
   a->addr = addr;
   a->bytes = bytes;
   a->owner = range->owner;
-  if (shares(&c, range)) p->shared = 1;
+  if (chk_shares(a, range)) p->shared = 1;
   if (addr % CHK_GRANULE + bytes <= CHK_GRANULE) {
     compare_granule(&c, p, addr, bytes);
   } else if (bytes <= FEW_BYTES && (addr | bytes) % CHK_GRANULE == 0) {

@@ -148,8 +148,8 @@ bool chk_of_library(const void *pc) {
   return dladdr(pc, &info) && info.dli_fname && is_library(info.dli_fname);
 }
 
-bool chk_inner(const void *pc) {
-  return CHK_UNLIKELY(chk_within) && is_runtime(pc);
+bool chk_inner_of(const void *pc) {
+  return is_runtime(pc);
 }
 
 /* The first frame outside of the run-time libraries, and the last one inside. */

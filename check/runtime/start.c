@@ -56,6 +56,7 @@ static bool map(const char *path) {
   close(fd);
   if (at == MAP_FAILED) return false;
   chk.area = at;
+  chk.shadows = chk_at(chk.area, chk.area->where_shadow);
   __atomic_fetch_add(&chk.area->attached, 1, __ATOMIC_RELAXED);
   return true;
 }

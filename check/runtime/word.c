@@ -9,22 +9,11 @@
  */
 #include "check/runtime/chk.h"
 
-/* The index of an object, in the place of a rank. */
-#define OBJECT ((uint64_t)0xff << 56)
-
-/* The word to which this rank gave a joined set of clocks. */
-static struct {
-  uint32_t owner;
-  uintptr_t addr; /* 0: none */
-} joined;
+uintptr_t chk_joined_word;
+static uint32_t joined_owner; /* of that word */
 
 static bool is_object(uint64_t given) {
-  return given >= OBJECT;
-}
-
-/* What was given to an address, in its page. */
-static uint64_t *find(struct chk_page *p, uintptr_t addr) {
-  return &chk_shadow_of(p)->given[addr % CHK_PAGE_BYTES / CHK_GRANULE];
+  return given >= CHK_GIVEN_OBJECT;
 }
 
 /* Whether this rank has heard of all that was given. */
@@ -38,14 +27,14 @@ static uint64_t next_of(uint64_t was, uint32_t owner, uintptr_t addr) {
   if (CHK_LIKELY(covers(was))) return chk_give();
   const uint64_t next = is_object(was) ? 0 : chk_give_joined(was);
   if (!next) return 0;
-  joined.owner = owner;
-  joined.addr = addr;
+  joined_owner = owner;
+  chk_joined_word = addr;
   return next;
 }
 
 void chk_word_give_in(struct chk_page *p, uint32_t owner, uintptr_t addr, uint32_t site,
                       uint64_t put) {
-  uint64_t *const word = find(p, addr), was = *word;
+  uint64_t *const word = chk_given_at(chk_shadow_of(p), addr), was = *word;
   const uint64_t next = put ? 0 : next_of(was, owner, addr);
   if (CHK_LIKELY(next)) {
     __atomic_store_n(word, next, __ATOMIC_RELEASE);
@@ -55,7 +44,7 @@ void chk_word_give_in(struct chk_page *p, uint32_t owner, uintptr_t addr, uint32
   if (!is_object(was)) {
     const uint32_t object = chk_object_new(was ? chk_clocks_of(was) : NULL);
     if (!object) return;
-    __atomic_store_n(word, OBJECT | object, __ATOMIC_RELEASE);
+    __atomic_store_n(word, CHK_GIVEN_OBJECT | object, __ATOMIC_RELEASE);
   }
   chk_object_give((uint32_t)*word, site, put);
 }
@@ -80,26 +69,19 @@ static void take_object(struct chk_page *p, const uint64_t *word, uint32_t site)
   chk_unlock(&p->lock);
 }
 
-bool chk_word_tells(uint32_t owner, uintptr_t addr) {
-  struct chk_page *const p = chk_page_at(owner, addr, false);
-  if (!p) return false;
-  const uint64_t given = __atomic_load_n(find(p, addr), __ATOMIC_ACQUIRE);
-  return joined.addr == addr || is_object(given) || !covers(given);
-}
-
 void chk_word_take(uint32_t owner, uintptr_t addr, uint32_t site) {
   struct chk_page *const p = chk_page_at(owner, addr, false);
   if (!p) return;
-  const uint64_t *const word = find(p, addr);
+  const uint64_t *const word = chk_given_at(chk_shadow_of(p), addr);
   const uint64_t given = __atomic_load_n(word, __ATOMIC_ACQUIRE);
   if (!given) return;
   if (CHK_UNLIKELY(is_object(given)))
     take_object(p, word, site);
   else
     chk_hear(given, site);
-  if (CHK_UNLIKELY(joined.addr == addr) && joined.owner == owner) {
+  if (CHK_UNLIKELY(chk_joined_word == addr) && joined_owner == owner) {
     chk_hear_joined();
-    joined.addr = 0;
+    chk_joined_word = 0;
   }
   chk.synced = site;
 }
