@@ -3,7 +3,7 @@
  * Remote atomic operations, see ofi_rma.h.
  *
  * Owns: struct ofi_atomics, a part of the engine. Called by core through the table, by ofi.c and
- * ofi_progress.c. Calls: libfabric by its table, env->up->target, env->up->atomic, ofi_rma.c,
+ * ofi_receive.c. Calls: libfabric by its table, env->up->target, env->up->atomic, ofi_rma.c,
  * ofi_region.c, ofi_send.c. An operation is a message OFI_ATOMIC, which the owner's processor
  * performs where messages are received, also in the progress thread while the client computes. Of a
  * domain that the provider performs it is a fetching operation of libfabric: its completion says

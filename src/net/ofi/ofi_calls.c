@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * libfabric, loaded when it is used, see ofi_calls.h.
+ * libfabric, loaded when it is used, see ofi_calls.h; and its errors, see ofi_engine.h.
  *
  * Owns: the table of direct calls and the handle of the library, which stays loaded. Called by
- * ofi.c and ofi_list.c. Calls: dlopen, libfabric.
+ * ofi.c and ofi_list.c, for errors by all files of this conduit. Calls: dlopen, libfabric, env->up.
+ * Invariant: ofi_fatal gives the lock back before core ends the job, because the end asks
+ * `drained`.
  */
 #include "net/ofi/ofi_calls.h"
 
 #include "base/compiler.h"
+#include "base/error.h"
+#include "net/ofi/ofi_engine.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -210,4 +214,23 @@ const struct ofi_calls *ofi_calls_load(uint32_t far, char *why, size_t bytes) {
                    find(library, "fi_fabric", &symbols.fabric, why, bytes) &&
                    find(library, "fi_strerror", &symbols.error, why, bytes);
   return all ? &direct : NULL;
+}
+
+/* ---- errors */
+
+bool ofi_says(const struct tmb_net *net, const char *what, int rc) {
+  net->env.up->print("ofi: %s failed: %s (provider %s); `tombolo info` shows the providers, "
+                     "TOMBOLO_OFI_PROVIDER chooses another one",
+                     what, net->calls->error(-rc),
+                     net->rail[0].info ? net->rail[0].info->fabric_attr->prov_name : "none");
+  return false;
+}
+
+/* Not analysed: its callers hold the lock, which their types do not express. */
+TMB_NO_LOCK_CHECK _Noreturn void ofi_fatal(struct tmb_net *net, const char *what, int error) {
+  net->ended = true;
+  tmb_lock_release(&net->lock);
+  net->env.up->fatal("ofi: %s: %s (provider %s)", what,
+                     error ? net->calls->error(error) : "out of memory",
+                     net->rail[0].info->fabric_attr->prov_name);
 }

@@ -244,7 +244,7 @@ struct ofi_bufs {
   struct ofi_pool receives, small, large;
 };
 
-/* Messages that have come. ofi_progress.c. */
+/* Messages that have come. ofi_receive.c. */
 struct ofi_inbox {
   struct ofi_queue held[TMB_NET_HELD]; /* that wait for a poll that serves them, see queue_of */
   uint32_t held_count;                 /* of them in buffers of the pool */
@@ -255,7 +255,7 @@ struct ofi_inbox {
   struct ofi_op *unposted;             /* receive buffers for which the provider had no room */
 };
 
-/* Completions that have been read. ofi_progress.c. */
+/* Completions that have been read. ofi_receive.c. */
 struct ofi_completions {
   struct fi_cq_data_entry events[OFI_EVENTS];
   uint32_t at, count;
@@ -383,11 +383,14 @@ struct ofi_domain {
 uint32_t ofi_choose_domains(const struct ofi_calls *calls, uint32_t row,
                             struct ofi_domain domains[OFI_DOMAINS]);
 
-/* ---- ofi_env.c */
-
 /* Every rank's piece of some bytes, at most those of struct ofi_card. Collective, at open. Valid
  * until the next call. */
-void *ofi_gather(const struct tmb_net *net, const void *mine, size_t bytes);
+static inline void *ofi_gather(const struct tmb_net *net, const void *mine, size_t bytes) {
+  net->env.allgather(net->env.ctx, mine, bytes, net->gathered);
+  return net->gathered;
+}
+
+/* ---- ofi_calls.c */
 
 /* The job cannot go on. Called with the lock, which it gives back: the end of a job asks `drained`.
  * in error: of libfabric, positive; 0: memory is short. */
@@ -479,8 +482,27 @@ int ofi_lost(struct tmb_net *net, uint32_t peer);
 /* Whether accesses to a lost peer are waited for no longer; with the lock. */
 bool ofi_given_up(const struct tmb_net *net, uint32_t peer);
 void ofi_explain(struct tmb_net *net, uint32_t peer, char *text, size_t bytes);
-/* Give a receive buffer to the provider. */
+
+/* ---- ofi_receive.c; with the lock, except ofi_hand_up */
+
+/* Give a receive buffer to the provider; and those for which it had no room. */
 void ofi_post(struct tmb_net *net, struct ofi_buffer *b);
+void ofi_post_rest(struct tmb_net *net);
+/* Whether messages are held, or a batch is being read. */
+bool ofi_holds_any(const struct tmb_net *net);
+/* The next message that may be served, or NULL. in serve: TMB_SERVE_* or TMB_SERVE_THREAD; out
+ * dealt: grows with each completion. */
+struct ofi_buffer *ofi_next_message(struct tmb_net *net, int serve, uint32_t *dealt);
+/* Count a message that is about to be given to core, and note the credit that it takes until it is
+ * over. in b: NULL: there is none. Returns the units of the credit. */
+uint32_t ofi_owe(struct tmb_net *net, const struct ofi_buffer *b);
+/* Give a message to core, by one of its upcalls. */
+void ofi_hand_up(struct tmb_net *net, const struct ofi_buffer *b,
+                 void (*am)(const struct tmb_am_in *in));
+/* A message is over: it is answered, where it has an answer, and its buffer is used again. */
+void ofi_finish(struct tmb_net *net, struct ofi_buffer *b);
+/* Send the answers for which there was no room. */
+void ofi_answer_rest(struct tmb_net *net);
 
 /* ---- payload of a message that lies in a buffer */
 

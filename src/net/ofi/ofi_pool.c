@@ -2,7 +2,7 @@
 /*
  * Buffers for messages, see ofi_engine.h.
  *
- * Owns: nothing beyond the pools that are handed in. Called by ofi.c, ofi_send.c, ofi_progress.c.
+ * Owns: nothing beyond the pools that are handed in. Called by ofi.c, ofi_send.c, ofi_receive.c.
  * Calls: mmap. Memory of a buffer that is not used is not touched. Invariant: a buffer goes back to
  * the pool that it came from.
  */

@@ -2,7 +2,7 @@
 /*
  * Memory of peers that can be accessed by the provider, see ofi_rma.h.
  *
- * Owns: the regions of each peer, in struct ofi_peer. Called by ofi_rma.c and ofi_progress.c;
+ * Owns: the regions of each peer, in struct ofi_peer. Called by ofi_rma.c and ofi_receive.c;
  * ofi_segment_freed by core. Calls: ofi_memory.c, ofi_send.c. A rank learns a key when it needs it:
  * the first access to memory that it does not know goes by messages, and the owner is asked
  * meanwhile for the segment around the address. A peer's last few regions are kept. When a segment

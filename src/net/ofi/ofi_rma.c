@@ -2,13 +2,14 @@
 /*
  * Puts and gets by the provider, and their signals, see ofi_rma.h.
  *
- * Owns: the accesses of the engine. Called by core through the table and by ofi_progress.c. Calls:
- * libfabric by its table, ofi_region.c, ofi_memory.c, ofi_send.c. An access that the provider
- * cannot do, or not yet because a key is unknown, is TMB_E_UNSUPPORTED: core makes it of messages.
- * A signal after a put follows as a message of its own, at once where the provider keeps a message
- * behind the writes before it, else when the write is complete at the peer; the peer answers when
- * it has changed it, and then the operation is complete. Short puts with a signal are one message,
- * which core makes. Invariants: as ofi_rma.h says; nothing here polls.
+ * Owns: the accesses of the engine. Called by core through the table, by ofi_progress.c and
+ * ofi_receive.c. Calls: libfabric by its table, ofi_region.c, ofi_memory.c, ofi_send.c. An access
+ * that the provider cannot do, or not yet because a key is unknown, is TMB_E_UNSUPPORTED: core
+ * makes it of messages. A signal after a put follows as a message of its own, at once where the
+ * provider keeps a message behind the writes before it, else when the write is complete at the
+ * peer; the peer answers when it has changed it, and then the operation is complete. Short puts
+ * with a signal are one message, which core makes. Invariants: as ofi_rma.h says; nothing here
+ * polls.
  */
 #include "net/ofi/ofi_rma.h"
 #include "base/atomic.h"

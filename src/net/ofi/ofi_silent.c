@@ -2,13 +2,14 @@
 /*
  * Peers that have fallen silent, see ofi_silent.h.
  *
- * Owns nothing beyond the engine. Called by ofi.c and ofi_progress.c. Calls: libfabric by its
- * table, ofi_pool.c, ofi_send.c. A question is a send of its own buffer with a completion: until
- * the provider has completed it no time counts, because a full pipe is not silence. The exception
- * is a peer that the provider has never taken anything for: it cannot be connected to, and then the
- * time counts from the first try. ofi_rxd is another exception: it completes a send when the peer's
- * process has taken it, so a question counts from the first try and its completion is life.
- * Invariant: a peer that is not heard of has one question in progress at most.
+ * Owns nothing beyond the engine. Called by ofi.c, ofi_progress.c and ofi_receive.c. Calls:
+ * libfabric by its table, ofi_pool.c, ofi_send.c. A question is a send of its own buffer with a
+ * completion: until the provider has completed it no time counts, because a full pipe is not
+ * silence. The exception is a peer that the provider has never taken anything for: it cannot be
+ * connected to, and then the time counts from the first try. ofi_rxd is another exception: it
+ * completes a send when the peer's process has taken it, so a question counts from the first try
+ * and its completion is life. Invariant: a peer that is not heard of has one question in progress
+ * at most.
  */
 #include "net/ofi/ofi_silent.h"
 #include "net/ofi/ofi_rma.h"
