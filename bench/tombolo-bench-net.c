@@ -140,12 +140,13 @@ static double overlap_silent(struct bench *b, size_t n, size_t bytes) {
 
 /* ---- rows */
 
-#define STREAM(name, figure, size, goal)                                                  \
- {                                                                                        \
-  "net", name, "tcp_stream", figure, floor_tcp_stream, .bytes = (size), .target = (goal), \
-                                                       .bandwidth = true, .runs = 15,     \
-                                                       .count = STREAM_BYTES / (size)     \
+#define BESIDE(floor, name, figure, size, goal)                                  \
+ {                                                                               \
+  "net", name, #floor, figure, floor_##floor, .bytes = (size), .target = (goal), \
+                                              .bandwidth = true, .runs = 15,     \
+                                              .count = STREAM_BYTES / (size)     \
  }
+#define STREAM(name, figure, size, goal) BESIDE(tcp_stream, name, figure, size, goal)
 
 static const struct bench_row plain_rows[] = {
     {"net", "short_rtt", "udp_rtt", asks_rtt, floor_udp_rtt, .target = 1.25},
@@ -171,6 +172,8 @@ static const struct bench_row loss_rows[] = {
 static const struct bench_row stream_rows[] = {
     STREAM("put_flood", put_flood, 1 << 20, 0.9),
     STREAM("put_flood", put_flood, 4 << 20, 0.9),
+    BESIDE(udp_stream, "put_stream", put_flood, 1 << 20, 0.9),
+    BESIDE(udp_stream, "put_stream", put_flood, 4 << 20, 0.9),
 };
 
 static const struct bench_row overlap_rows[] = {
@@ -219,7 +222,7 @@ int main(int argc, char **argv) {
     MEASURE(&b, loggp_rows);
     bench_finish(&b);
   }
-  sockets_open(&b);
+  sockets_open(&b, b.mine + DATA_AT, WINDOW_BYTES - DATA_AT);
   bench_calibrate();
   if (strcmp(b.opts.mode, "loss") == 0)
     MEASURE(&b, loss_rows);

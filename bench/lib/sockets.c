@@ -23,6 +23,12 @@
 
 #define ADDRESSES_MAX 16
 #define SILENCE_NS    1000000000u
+#define STREAM_HEAD   64u       /* of a datagram of a stream, before its payload */
+#define STREAM_PART   65344u    /* bytes of its payload: the head, and this, are less than 64 KiB */
+#define STREAM_BATCH  8u        /* datagrams of one receiving call */
+#define WINDOW_MAX    32u       /* datagrams of a stream in flight */
+#define BUFFER_BYTES  (4 << 20) /* of the socket that receives, if the system allows it */
+#define BUFFER_PART   (96u << 10) /* of it, that a datagram takes: more than it does */
 
 /* An address with the length of its network; IPv4 as ::ffff:a.b.c.d. */
 struct place {
@@ -38,7 +44,12 @@ struct card {
   uint32_t udp_port, tcp_port;
 };
 
-static struct { int udp, tcp; } sockets = {-1, -1};
+static struct {
+  int udp, tcp;
+  char *at; /* memory of streams */
+  size_t bytes;
+  uint32_t window; /* datagrams of a stream in flight */
+} sockets = {.udp = -1, .tcp = -1};
 
 /* ---- addresses */
 
@@ -175,8 +186,22 @@ static void choose_congestion(struct bench *b, int fd) {
             name);
 }
 
-void sockets_open(struct bench *b) {
+/* Room for datagrams of a stream. */
+static void open_window(struct bench *b) {
+  int bytes = BUFFER_BYTES;
+  socklen_t length = sizeof bytes;
+  if (setsockopt(sockets.udp, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes))
+    (void)setsockopt(sockets.udp, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+  require(b, getsockopt(sockets.udp, SOL_SOCKET, SO_RCVBUF, &bytes, &length) == 0, "SO_RCVBUF");
+  sockets.window = (uint32_t)bytes / BUFFER_PART;
+  if (sockets.window > WINDOW_MAX) sockets.window = WINDOW_MAX;
+  if (sockets.window < 2) sockets.window = 2;
+}
+
+void sockets_open(struct bench *b, char *at, size_t bytes) {
   struct card cards[2], peer;
+  sockets.at = at;
+  sockets.bytes = bytes;
   const uint8_t *address[2] = {NULL, NULL};
   const int yes = 1;
   const uint32_t me = b->rank & 1, other = me ^ 1;
@@ -185,6 +210,7 @@ void sockets_open(struct bench *b) {
   if (b->rank < 2) {
     choose(b, cards, address);
     sockets.udp = bound(b, SOCK_DGRAM, address[me], &cards[me].udp_port);
+    open_window(b);
     sockets.tcp = bound(b, SOCK_STREAM, address[me], &cards[me].tcp_port);
     if (me == 1) require(b, listen(sockets.tcp, 1) == 0, "listen");
   }
@@ -260,18 +286,83 @@ double floor_udp_send(struct bench *b, size_t n, size_t bytes) {
   return (double)(end - start) / (double)n;
 }
 
+/* Where block i of a stream lies. */
+static char *place_of(const struct bench *b, size_t i, size_t bytes) {
+  return b->rank == 0 ? sockets.at : sockets.at + i % (sockets.bytes / bytes) * bytes;
+}
+
 double floor_tcp_stream(struct bench *b, size_t n, size_t bytes) {
   char last = 0;
   const uint64_t start = bench_now_ns();
   for (size_t i = 0; i < n; i++) {
+    char *const place = place_of(b, i, bytes);
     for (size_t at = 0; at < bytes;) {
-      const ssize_t moved = b->rank == 0 ? write(sockets.tcp, b->mine + at, bytes - at)
-                                         : read(sockets.tcp, b->mine + at, bytes - at);
+      const ssize_t moved = b->rank == 0 ? write(sockets.tcp, place + at, bytes - at)
+                                         : read(sockets.tcp, place + at, bytes - at);
       if (moved <= 0) bench_fail(b, "TCP floor: %s", strerror(errno));
       at += (size_t)moved;
     }
   }
   const ssize_t moved = b->rank == 0 ? read(sockets.tcp, &last, 1) : write(sockets.tcp, &last, 1);
   if (moved != 1) bench_fail(b, "TCP floor: %s", strerror(errno));
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+/* Datagrams in which a stream travels, block by block. */
+static size_t parts_of(size_t n, size_t bytes) {
+  return n * ((bytes + STREAM_PART - 1) / STREAM_PART);
+}
+
+/* Part number `part` of a stream. out bytes: of it. */
+static char *part_at(const struct bench *b, size_t part, size_t block, size_t *bytes) {
+  const size_t each = parts_of(1, block), at = part % each * STREAM_PART;
+  *bytes = block - at < STREAM_PART ? block - at : STREAM_PART;
+  return place_of(b, part / each, block) + at;
+}
+
+static void send_part(struct bench *b, size_t part, size_t block) {
+  static char head[STREAM_HEAD];
+  size_t bytes;
+  char *const data = part_at(b, part, block, &bytes);
+  struct iovec iov[2] = {{head, sizeof head}, {data, bytes}};
+  const struct msghdr m = {.msg_iov = iov, .msg_iovlen = 2};
+  while (sendmsg(sockets.udp, &m, MSG_DONTWAIT) < 0)
+    if (errno != EAGAIN && errno != ENOBUFS) bench_fail(b, "UDP floor: %s", strerror(errno));
+}
+
+/* Take what has come of a stream, from part `part` on. Returns how many parts. */
+static size_t take_parts(struct bench *b, size_t part, size_t block) {
+  static char memory[STREAM_BATCH][1 << 16];
+  struct mmsghdr m[STREAM_BATCH];
+  struct iovec iov[STREAM_BATCH];
+  for (uint32_t i = 0; i < STREAM_BATCH; i++) {
+    iov[i] = (struct iovec){memory[i], sizeof memory[i]};
+    m[i].msg_hdr = (struct msghdr){.msg_iov = &iov[i], .msg_iovlen = 1};
+  }
+  const int count = recvmmsg(sockets.udp, m, STREAM_BATCH, MSG_DONTWAIT, NULL);
+  if (count < 0 && errno != EAGAIN) bench_fail(b, "UDP floor: %s", strerror(errno));
+  for (int i = 0; i < count; i++) {
+    size_t bytes;
+    char *const place = part_at(b, part + (size_t)i, block, &bytes);
+    memcpy(place, memory[i] + STREAM_HEAD, bytes);
+  }
+  return count < 0 ? 0 : (size_t)count;
+}
+
+double floor_udp_stream(struct bench *b, size_t n, size_t bytes) {
+  const size_t parts = parts_of(n, bytes), unit = sockets.window / 2;
+  const uint64_t start = bench_now_ns();
+  for (size_t part = 0, heard = 0, answered = 0; b->rank == 0 ? heard < parts : part < parts;) {
+    if (b->rank == 0 && part < parts && part < heard + sockets.window) {
+      send_part(b, part++, bytes);
+    } else if (b->rank == 0) {
+      take(b);
+      heard = heard + unit < parts ? heard + unit : parts;
+    } else {
+      part += take_parts(b, part, bytes);
+      for (; answered + unit <= part || (part == parts && answered < parts); answered += unit)
+        if (send(sockets.udp, "", 1, 0) != 1) bench_fail(b, "UDP floor: %s", strerror(errno));
+    }
+  }
   return (double)(bench_now_ns() - start) / (double)n;
 }

@@ -47,6 +47,7 @@ COLL = re.compile(r"^(broadcast|allgather|exchange) 4096 ([\d.]+)$", re.M)
 LEVEL = re.compile(r"^(\w+) (\d+) ([\d.]+)$", re.M)
 TRIP = re.compile(r"^round_trip 0 ([\d.]+)$", re.M)
 WAIT = re.compile(r"^wait (\w+) ([\d.]+) ([\d.]+) ", re.M)
+SEVERAL = re.compile(r"^(put|message|long) (\d+) (\d) ([\d.]+)$", re.M)
 SHORT = re.compile(r"^(round_trip|flood|put) \d+ ([\d.]+)$", re.M)
 FIGURE = re.compile(r"^figure (\S+) (\S+) bytes=(\d+).*\nx (.*)\n(?:f (.*)\n)?", re.M)
 
@@ -148,12 +149,21 @@ def read_shorts(who):
     return lambda text: {f"{who} {name}": float(us) for name, us in SHORT.findall(text)}
 
 
-def read_streams(text):
-    """Long puts, and the same bytes through TCP."""
-    out = {}
-    for (_, size), (ours, floor) in bench_figures(text).items():
-        out[f"stream {size}"], out[f"TCP {size}"] = us(ours), us(floor)
-    return out
+def read_streams(prefix):
+    """Long puts, and the same bytes by bare UDP."""
+    def read(text):
+        out = {}
+        for (name, size), (ours, floor) in bench_figures(text).items():
+            if name == "put_stream":
+                out[f"{prefix}stream {size}"] = us(ours)
+                out[f"bare UDP {prefix}stream {size}"] = us(floor)
+        return out
+    return read
+
+
+def read_several(conduit):
+    return lambda text: {f"{conduit} {kind} {size} to {peers}": float(value)
+                         for kind, size, peers, value in SEVERAL.findall(text)}
 
 
 def read_waits(ranks):
@@ -383,8 +393,19 @@ def udp_sides(p):
     sides = [Side("gaps", p.bench("loggp", 2, "--mode", "far-gaps", "--runs", 31), read_gaps, far),
              Side("tombolo", [*p.run, "-n", 2, p.ours("net_gex.c"), "trips"],
                   read_trip("udp round_trip"), far),
-             Side("streams", p.bench("net", 2, "--mode", "stream"), read_streams, far)]
+             Side("streams", p.bench("net", 2, "--mode", "stream"), read_streams(""), far),
+             Side("open streams", p.bench("net", 2, "--mode", "stream"), read_streams("open "),
+                  {**far, "TOMBOLO_UDP_AUTH": "header"}),
+             several_side(p, "udp")]
     return sides + bare_side(p, "net_udp.c", "bare UDP") + tcp_sides(p)
+
+
+def several_side(p, conduit):
+    """Rank 0 to one of three others, and to all of them in turn."""
+    n = cells_table.SEVERAL_PEERS + 1
+    return Side(f"{conduit}, several peers", [*p.run, "-n", n, p.ours("several_gex.c")],
+                read_several(conduit),
+                {"TOMBOLO_PLACES": f"cyclic:{n}", "TOMBOLO_CONDUIT": conduit})
 
 
 def bare_side(p, source, who, *libraries):
@@ -409,7 +430,7 @@ def ofi_sides(p):
     """The conduit, and libfabric itself, by the provider over TCP that both take."""
     far = {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "ofi"}
     sides = [Side("ofi", [*p.run, "-n", 2, p.ours("net_gex.c"), "shorts"],
-                  read_shorts("ofi"), far)]
+                  read_shorts("ofi"), far), several_side(p, "ofi")]
     return sides + bare_side(p, "net_ofi.c", "libfabric", "-lfabric") + tcp_sides(p, "shorts")
 
 

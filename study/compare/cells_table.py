@@ -131,6 +131,20 @@ def _shmem():
                    "ns")
 
 
+# Ranks that rank 0 addresses in turn.
+SEVERAL_PEERS = 3
+
+
+def _several(conduit, put):
+    """Operations to several peers in turn beside those to one: the processor time of their sender.
+    in put: what is wanted of short puts."""
+    for figure, text, wanted in (("put 8", "put of 8 B", put), ("message 0", "short message", 1.3),
+                                 ("put 65536", "put of 64 KiB", 1.3),
+                                 ("long 1048576", "long message of 1 MiB", 1.3)):
+        yield Cell(conduit, f"{text} over {conduit}, to {SEVERAL_PEERS} peers in turn beside one",
+                   f"{conduit} {figure} to {SEVERAL_PEERS}", (f"{conduit} {figure} to 1",), wanted)
+
+
 CELLS = [
     Cell("first", "a round trip, mean of the first 20,000 of a job; beside messages by hand",
          "first", ("message by hand",), 1.25),
@@ -169,8 +183,12 @@ CELLS = [
     Cell("udp", "round trip, beside bare UDP", "udp round_trip", ("bare UDP round_trip",), 1.25),
     Cell("udp", "round trip, beside MPI over TCP", "udp round_trip",
          ("openmpi round_trip", "mpich round_trip"), 1),
-    *[Cell("udp", f"put of {size} MiB, beside TCP", f"stream {size << 20}", (f"TCP {size << 20}",),
-           SAME) for size in (1, 4)],
+    *[Cell("udp", f"put of {size} MiB, beside bare UDP", f"stream {size << 20}",
+           (f"bare UDP stream {size << 20}",), 1.3) for size in (1, 4)],
+    *[Cell("udp", f"put of {size} MiB without a hash of it, beside bare UDP",
+           f"open stream {size << 20}", (f"bare UDP open stream {size << 20}",), 1.1)
+      for size in (1, 4)],
+    *_several("udp", 1.3),
     Cell("ofi", "round trip of ofi over TCP, beside libfabric's own", "ofi round_trip",
          ("libfabric round_trip",), 1.15),
     Cell("ofi", "the same, beside MPI over TCP", "ofi round_trip",
@@ -178,6 +196,7 @@ CELLS = [
     *[Cell("ofi", f"{text} of ofi over TCP, one way, beside MPI over TCP", f"ofi {name}",
            (f"openmpi {name}", f"mpich {name}"), 0.9)
       for name, text in (("flood", "short messages"), ("put", "puts of 8 B"))],
+    *_several("ofi", 2),
     *_rates(),
     *[Cell("python", f"{name} from Python, 2 ranks, beside mpi4py", f"tombolo {name}",
            (f"mpi4py {name}",), wanted)
