@@ -26,6 +26,11 @@ int pair_count(void);
 /* Measures the C calls of a kind for one sample. */
 void pair_measure(int kind);
 
+/* One barrier of C, for a language that makes the C calls of a sample itself, since its own calls
+ * take time: pair_start, as many barriers as pair_count says, pair_measured. */
+void pair_barrier(void);
+void pair_measured(void);
+
 /* Begins and ends the language's operations of the sample. */
 void pair_start(void);
 void pair_stop(void);

@@ -61,7 +61,8 @@ def _hosts():
 
 
 def _waits():
-    """Waits of languages beside the C calls that do the same, by turns in one job."""
+    """Waits of languages beside the C calls that do the same, by turns in one job. Python makes the
+    C call, too: in a function that does nothing else."""
     names = {"sync_all": "SYNC ALL", "sync_images": "SYNC IMAGES", "event_wait": "EVENT WAIT",
              "co_sum": "CO_SUM", "upc_barrier": "upc_barrier", "cxx_barrier": "C++ barrier",
              "python_barrier": "Python barrier"}

@@ -36,12 +36,18 @@ def compile_all(build, folder):
         "upc": [tool, "upcc", "-O3", f"-I{SOURCE}", SOURCE / "waits.upc"],
         "cxx": ["c++", "-std=c++17", "-O3", "-DGASNET_SEQ=1", *paths, SOURCE / "waits.cc", *link],
     }
-    sides = {"python": [PYTHON, SOURCE / "waits_of_python.py", library]}
+    where = "import sysconfig; print(sysconfig.get_path('include'))"
+    include = subprocess.run([PYTHON, "-c", where], capture_output=True, text=True,
+                             check=False).stdout.strip()
+    words["bare.so"] = ["cc", "-O3", "-fPIC", "-shared", f"-I{include}", SOURCE / "bare.c"]
+    sides = {}
     for name, command in words.items():
         done = subprocess.run([*command, *pair, "-o", folder / name], capture_output=True,
                               text=True, check=False)
         if done.returncode:
             print(f"{name}: left out: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+        elif name == "bare.so":
+            sides["python"] = [PYTHON, SOURCE / "waits_of_python.py", library, folder]
         else:
             sides[name] = [folder / name]
     return sides

@@ -228,6 +228,7 @@ static int execute(PyObject *module) {
     return -1;
   }
   if (add_type(module, &tmbpy.team_type, &tmbpy_team_spec, "Team") != 0) return -1;
+  if (add_type(module, &tmbpy.team_base_type, &tmbpy_team_base_spec, "TeamBase") != 0) return -1;
   if (add_type(module, &tmbpy.array_type, &tmbpy_array_spec, "Array") != 0) return -1;
   if (add_type(module, &tmbpy.future_type, &tmbpy_future_spec, "Future") != 0) return -1;
   if (add_type(module, &tmbpy.device_type, &tmbpy_device_spec, "Device") != 0) return -1;

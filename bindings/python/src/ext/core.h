@@ -58,7 +58,7 @@ struct tmbpy_process {
   uint32_t reports; /* the failure policy is to report; atomic */
   uint64_t quiet;   /* futures of generations below this count as waited for; atomic */
   PyTypeObject *team_type, *array_type, *future_type, *semaphore_type, *notify_type;
-  PyTypeObject *device_type, *memory_type;
+  PyTypeObject *device_type, *memory_type, *team_base_type;
   uint32_t watched;   /* futures have callbacks that have not run; atomic */
   PyObject *hooks[9]; /* functions of the package, by enum tmbpy_hook */
 };
@@ -216,7 +216,7 @@ int tmbpy_team_rank(struct tmbpy_team *team, PyObject *value, uint32_t *rank);
 /* A team argument: the team, or NULL with an exception. */
 struct tmbpy_team *tmbpy_team_of(PyObject *object);
 
-extern PyType_Spec tmbpy_team_spec;
+extern PyType_Spec tmbpy_team_spec, tmbpy_team_base_spec;
 
 /* ---- device.c: memory of devices */
 

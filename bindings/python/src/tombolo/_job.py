@@ -25,11 +25,10 @@ from ._space import Heap, Shape, Space
 T = TypeVar("T")
 
 
-class Team(Collectives):
+class Team(_core.TeamBase, Collectives):
     """An ordered set of ranks. `rank` is this process's number in it, `size` their count."""
 
     def __init__(self, core: _core.Team, heap: Heap) -> None:
-        self._core = core
         self._heap = heap
         self._space = Space(self, heap, core.bases())
         self.rank: int = core.rank
@@ -134,10 +133,6 @@ class Team(Collectives):
         """
         number = self.bcast_object(_futures.new_number(self._core.jobrank(self.rank)), root)
         return _futures.Serving(self, root.__index__(), number)
-
-    def barrier(self) -> None:
-        """Waits until all members are here; collective. Handlers of messages run meanwhile."""
-        self._core.barrier_wait()
 
     def barrier_nb(self) -> _core.Future[Any]:
         """A barrier without waiting."""

@@ -2,14 +2,20 @@
 /*
  * Teams: ordered sets of ranks.
  *
- * Owns the type Team. Called by the package, whose class Team wraps it. Calls: gex_TM_*. A team
- * knows where the segment of each member is, and how it is reached from here; both are looked up
- * once, when it is made, because the segment of a rank never changes. Invariants: teams have no
- * scratch memory; freeing one is collective and explicit, never left to the garbage collector.
+ * Owns the type Team, and TeamBase, of which the package derives its class Team: it holds a Team,
+ * and has those methods for which a function of Python that calls one of C takes too long. Calls:
+ * gex_TM_*. A team knows where the segment of each member is, and how it is reached from here; both
+ * are looked up once, when it is made, because the segment of a rank never changes. Invariants:
+ * teams have no scratch memory; freeing one is collective and explicit, never left to the garbage
+ * collector.
  */
 #include "core.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <structmember.h>
+
+#define LOOK_US 5000u /* after so long a barrier is waited for as other operations are */
 
 /* Looks up the segments of the members. Returns 0 or -1. */
 static int look_up(struct tmbpy_team *team) {
@@ -41,16 +47,21 @@ PyObject *tmbpy_team_new(gex_TM_t tm) {
   return (PyObject *)team;
 }
 
+/* Whether operations of a team are possible now; else an exception is set. */
+static bool usable(const struct tmbpy_team *team) {
+  if (tmbpy_check() != 0) return false;
+  if (team->tm) return true;
+  PyErr_SetString(PyExc_ValueError, "the team has been freed");
+  return false;
+}
+
 struct tmbpy_team *tmbpy_team_of(PyObject *object) {
   struct tmbpy_team *team = (struct tmbpy_team *)object;
-  if (tmbpy_check() != 0) return NULL;
   if (!PyObject_TypeCheck(object, tmbpy.team_type)) {
     PyErr_Format(PyExc_TypeError, "a team is needed, not %R", object);
     return NULL;
   }
-  if (team->tm) return team;
-  PyErr_SetString(PyExc_ValueError, "the team has been freed");
-  return NULL;
+  return usable(team) ? team : NULL;
 }
 
 int tmbpy_team_rank(struct tmbpy_team *team, PyObject *value, uint32_t *rank) {
@@ -118,24 +129,6 @@ static PyObject *barrier(PyObject *self, PyObject *unused) {
   return (PyObject *)future;
 }
 
-/* barrier_wait(): barrier().wait(), without a future where the others are about to come. */
-static PyObject *barrier_wait(PyObject *self, PyObject *unused) {
-  struct tmbpy_team *team = tmbpy_team_of(self);
-  (void)unused;
-  if (!team) return NULL;
-  const gex_Event_t event = gex_Coll_BarrierNB(team->tm, 0);
-  if (event == GEX_EVENT_INVALID && !__atomic_load_n(&tmbpy.reports, __ATOMIC_RELAXED)) {
-    if (tmbpy_wait_over() != 0) return NULL;
-    Py_RETURN_NONE;
-  }
-  struct tmbpy_future *future = tmbpy_future_new("barrier");
-  if (!future) return NULL;
-  tmbpy_future_set(future, event);
-  PyObject *none = tmbpy_future_take(future);
-  if (none && tmbpy_wait_callbacks() != 0) Py_CLEAR(none);
-  return none;
-}
-
 /* jobrank(rank) -> rank in the job. */
 static PyObject *jobrank(PyObject *self, PyObject *value) {
   struct tmbpy_team *team = tmbpy_team_of(self);
@@ -182,7 +175,6 @@ static PyMethodDef methods[] = {
     {"split", FAST(split), METH_FASTCALL, "split(color, key)"},
     {"free", free_team, METH_NOARGS, "free(): collective"},
     {"barrier", barrier, METH_NOARGS, "barrier() -> Future"},
-    {"barrier_wait", barrier_wait, METH_NOARGS, "barrier_wait()"},
     {"jobrank", jobrank, METH_O, "jobrank(rank)"},
     {"near", near, METH_O, "near(rank)"},
     {"bases", bases, METH_NOARGS, "bases()"},
@@ -199,3 +191,83 @@ static PyGetSetDef properties[] = {
 TMBPY_TYPE(tmbpy_team_spec, "Team", struct tmbpy_team, Py_TPFLAGS_DISALLOW_INSTANTIATION,
            "A team, as the library knows it.", {Py_tp_dealloc, (void *)dealloc},
            {Py_tp_methods, methods}, {Py_tp_getset, properties});
+
+/* ---- the base of the package's class */
+
+struct team_base {
+  PyObject_HEAD struct tmbpy_team *core;
+};
+
+/* TeamBase(core, ...): what follows is for the class that is derived. */
+static PyObject *make_base(PyTypeObject *type, PyObject *args, PyObject *names) {
+  (void)names;
+  PyObject *core = PyTuple_Size(args) ? PyTuple_GetItem(args, 0) : Py_None;
+  if (!core) return NULL;
+  if (!PyObject_TypeCheck(core, tmbpy.team_type))
+    return PyErr_Format(PyExc_TypeError, "teams are made by tombolo.init and split, not of %R",
+                        core);
+  struct team_base *base = (struct team_base *)PyType_GenericAlloc(type, 0);
+  if (!base) return NULL;
+  Py_INCREF(core);
+  base->core = (struct tmbpy_team *)core;
+  return (PyObject *)base;
+}
+
+static int no_message(void *unused) {
+  (void)unused;
+  return tmbpy_message_waits();
+}
+
+/* Waits for an event as C does, for a short time, until a message comes. Returns whether it was
+ * complete, and is synchronised. */
+static bool wait_briefly(gex_Event_t event) {
+  int failed;
+  Py_BEGIN_ALLOW_THREADS
+  failed = gexx_Event_WaitUntil(event, no_message, NULL, LOOK_US);
+  Py_END_ALLOW_THREADS
+  return !failed;
+}
+
+/* barrier(): without a future where the others soon come. Where losses are reported, the future
+ * finds them. */
+static PyObject *barrier_and_wait(PyObject *self, PyObject *unused) {
+  struct tmbpy_team *team = ((struct team_base *)self)->core;
+  (void)unused;
+  if (!usable(team)) return NULL;
+  const gex_Event_t event = gex_Coll_BarrierNB(team->tm, 0);
+  if (!__atomic_load_n(&tmbpy.reports, __ATOMIC_RELAXED) &&
+      (event == GEX_EVENT_INVALID || wait_briefly(event))) {
+    if (tmbpy_wait_over() != 0) return NULL;
+    Py_RETURN_NONE;
+  }
+  struct tmbpy_future *future = tmbpy_future_new("barrier");
+  if (!future) return NULL;
+  tmbpy_future_set(future, event);
+  PyObject *none = tmbpy_future_take(future);
+  if (none && tmbpy_wait_callbacks() != 0) Py_CLEAR(none);
+  return none;
+}
+
+static void free_base(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  Py_DECREF((PyObject *)((struct team_base *)self)->core);
+  ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+static PyMethodDef base_methods[] = {
+    {"barrier", barrier_and_wait, METH_NOARGS,
+     "barrier($self)\n--\n\nWaits until all members are here; collective. Handlers of messages run "
+     "meanwhile."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef base_members[] = {
+    {"_core", T_OBJECT_EX, offsetof(struct team_base, core), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+TMBPY_TYPE(tmbpy_team_base_spec, "TeamBase", struct team_base, Py_TPFLAGS_BASETYPE,
+           "What the package's teams are derived from.", {Py_tp_new, (void *)make_base},
+           {Py_tp_dealloc, (void *)free_base}, {Py_tp_methods, base_methods},
+           {Py_tp_members, base_members});
