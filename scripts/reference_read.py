@@ -394,7 +394,8 @@ def source_text(lines, number, name):
     if not match or "\\" in match[1] or "#" in match[1] or ";" in match[1]:
         return None
     text = re.sub(
-        r"\b(GEXX_API|GEXX_INLINE|GEXX_TOOLS_INLINE|GEXX_WARN_UNUSED|GEXX_NORETURN|extern)\b"
+        r"\b(GEXX_API|GEXX_INLINE(_ALWAYS)?|GEXX_TOOLS_INLINE|GEXX_WARN_UNUSED|GEXX_NORETURN"
+        r"|extern)\b"
         r"|__attribute__\(\(.*?\)\)",
         "",
         match[1],

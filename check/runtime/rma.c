@@ -137,7 +137,7 @@ int gexx_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size
   const void *const pc = __builtin_return_address(0);
   const intptr_t delta = start_near(&t, "gex_RMA_PutBlocking", pc);
   if (delta != GEXX_UNMAPPED) {
-    gexx_rma_copy_out(delta, dest, src, nbytes);
+    gexx_rma_copy(gexx_rma_local(delta, dest), src, nbytes);
     return 0;
   }
   const struct chk_pending p = start(&t, "gex_RMA_PutBlocking", pc);
@@ -163,7 +163,7 @@ int gexx_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nby
   const void *const pc = __builtin_return_address(0);
   const intptr_t delta = start_near(&t, "gex_RMA_GetBlocking", pc);
   if (delta != GEXX_UNMAPPED) {
-    gexx_rma_copy_in(delta, dest, src, nbytes);
+    gexx_rma_copy(dest, gexx_rma_local(delta, src), nbytes);
     return 0;
   }
   const struct chk_pending p = start(&t, "gex_RMA_GetBlocking", pc);

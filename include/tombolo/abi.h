@@ -54,7 +54,9 @@
 #endif
 
 #ifndef GEXX_INLINE
-# define GEXX_INLINE static __inline__ GEXX_UNUSED
+# define GEXX_INLINE        static __inline__ GEXX_UNUSED
+/* For functions that clang calls where it is used twice, although most of it falls away. */
+# define GEXX_INLINE_ALWAYS GEXX_INLINE __attribute__((__always_inline__))
 #endif
 
 /* Marks a peer that this process cannot reach by load and store. */

@@ -50,14 +50,28 @@ GEXX_INLINE intptr_t gexx_rma_delta(gex_TM_t tm, gex_Rank_t rank) {
   return GEXX_DEBUG ? GEXX_UNMAPPED : __atomic_load_n(&tm->delta[rank], __ATOMIC_RELAXED);
 }
 
+/* Address in this process of an address of a mapped peer. */
+GEXX_INLINE void *gexx_rma_local(intptr_t delta, const void *addr) {
+  return (void *)((uintptr_t)addr + (uintptr_t)delta);
+}
+
 /* Whether a peer with this delta can be served by a copy here. */
 GEXX_INLINE int gexx_rma_direct(intptr_t delta, gex_Flags_t flags) {
   return !GEXX_DEBUG && GEXX_LIKELY(delta != GEXX_UNMAPPED) && !(flags & GEXX_RMA_SLOW_FLAGS);
 }
 
-/* Address in this process of an address of a mapped peer. */
-GEXX_INLINE void *gexx_rma_local(intptr_t delta, const void *addr) {
-  return (void *)((uintptr_t)addr + (uintptr_t)delta);
+/* As gexx_rma_direct, for an access to an address. [in,out] addr: of the peer; becomes that of this
+ * process. Segments of a host's ranks lie at the same addresses where they can, so the
+ * branch is predicted, and the copy starts before the delta is there: loads that follow a store
+ * whose address is not known yet would wait for it. */
+GEXX_INLINE_ALWAYS int gexx_rma_reach(intptr_t delta, gex_Flags_t flags, void **addr) {
+  if (GEXX_DEBUG || (flags & GEXX_RMA_SLOW_FLAGS)) return 0;
+  if (GEXX_UNLIKELY(delta)) {
+    if (GEXX_UNLIKELY(delta == GEXX_UNMAPPED)) return 0;
+    *addr = gexx_rma_local(delta, *addr);
+    __asm__("" : "+r"(*addr)); /* no addition in place of the branch */
+  }
+  return 1;
 }
 
 /* Integers at any address and in any object: each copy is one load and one store. */
@@ -67,7 +81,7 @@ typedef uint64_t gexx_any64_t __attribute__((__may_alias__, __aligned__(1)));
 
 /* Copies nbytes, 0..7. Sizes 1, 2 and 4 take one store: a second store of the same bytes could undo
  * a change that the owner makes after the first. */
-GEXX_INLINE void gexx_rma_copy_below8(void *dest, const void *src, size_t nbytes) {
+GEXX_INLINE_ALWAYS void gexx_rma_copy_below8(void *dest, const void *src, size_t nbytes) {
   const char *const from = (const char *)src;
   char *const to = (char *)dest;
   if (nbytes == 4) {
@@ -82,18 +96,8 @@ GEXX_INLINE void gexx_rma_copy_below8(void *dest, const void *src, size_t nbytes
   }
 }
 
-/* Address in this process, for a copy that calls memcpy. Segments of a host's ranks lie at the same
- * addresses where they can, so the branch is predicted and memcpy starts without the delta. */
-GEXX_INLINE void *gexx_rma_local_ahead(intptr_t delta, const void *addr) {
-  if (GEXX_UNLIKELY(delta)) {
-    addr = gexx_rma_local(delta, addr);
-    __asm__("" : "+r"(addr)); /* no addition in place of the branch */
-  }
-  return (void *)(uintptr_t)addr;
-}
-
 /* Copies nbytes, 9..64, by two or four moves; the last ones end where the bytes end. */
-GEXX_INLINE void gexx_rma_copy_to64(void *dest, const void *src, size_t nbytes) {
+GEXX_INLINE_ALWAYS void gexx_rma_copy_to64(void *dest, const void *src, size_t nbytes) {
   const char *const from = (const char *)src, *const from_end = from + nbytes;
   char *const to = (char *)dest, *const to_end = to + nbytes;
   if (nbytes <= 16) {
@@ -110,7 +114,7 @@ GEXX_INLINE void gexx_rma_copy_to64(void *dest, const void *src, size_t nbytes) 
 }
 
 /* Copies nbytes, 0..64. */
-GEXX_INLINE void gexx_rma_copy_short(void *dest, const void *src, size_t nbytes) {
+GEXX_INLINE_ALWAYS void gexx_rma_copy_short(void *dest, const void *src, size_t nbytes) {
   if (nbytes == 8)
     *(gexx_any64_t *)dest = *(const gexx_any64_t *)src;
   else if (nbytes > 8)
@@ -119,46 +123,23 @@ GEXX_INLINE void gexx_rma_copy_short(void *dest, const void *src, size_t nbytes)
     gexx_rma_copy_below8(dest, src, nbytes);
 }
 
-/* Copies nbytes (zero: neither address is used) from src + from_delta to dest + to_delta, between
- * fences against the compiler. Runtimes of languages pass the size of an element in a variable; up
- * to 64 bytes no call is made for it. The operands are hidden from the compiler then: it would warn
- * of branches for sizes that an object cannot have, and make a string instruction of a large copy,
+/* Copies nbytes (zero: neither address is used) between addresses of this process, between fences
+ * against the compiler. Runtimes of languages pass the size of an element in a variable; up to 64
+ * bytes no call is made for it. The operands are hidden from the compiler then: it would warn of
+ * branches for sizes that an object cannot have, and make a string instruction of a large copy,
  * which takes longer to start than memcpy takes in all. */
-GEXX_INLINE void gexx_rma_copy_moved(void *dest, intptr_t to_delta, const void *src,
-                                     intptr_t from_delta, size_t nbytes) {
+GEXX_INLINE_ALWAYS void gexx_rma_copy(void *dest, const void *src, size_t nbytes) {
   GEXX_COMPILER_FENCE();
   if (!__builtin_constant_p(nbytes) || nbytes > 256) {
-    __asm__("" : "+r"(nbytes));
-    if (nbytes > 64) {
-      dest = gexx_rma_local_ahead(to_delta, dest);
-      src = gexx_rma_local_ahead(from_delta, src);
-      __asm__("" : "+r"(dest), "+r"(src));
+    __asm__("" : "+r"(dest), "+r"(src), "+r"(nbytes));
+    if (GEXX_LIKELY(nbytes > 64)) /* short copies can spare a jump */
       memcpy(dest, src, nbytes);
-    } else {
-      dest = gexx_rma_local(to_delta, dest);
-      src = gexx_rma_local(from_delta, src);
-      __asm__("" : "+r"(dest), "+r"(src));
+    else
       gexx_rma_copy_short(dest, src, nbytes);
-    }
   } else if (nbytes) {
-    memcpy(gexx_rma_local(to_delta, dest), gexx_rma_local(from_delta, src), nbytes);
+    memcpy(dest, src, nbytes);
   }
   GEXX_COMPILER_FENCE();
-}
-
-/* Copies nbytes from src to the mapped dest of a peer with this delta. */
-GEXX_INLINE void gexx_rma_copy_out(intptr_t delta, void *dest, const void *src, size_t nbytes) {
-  gexx_rma_copy_moved(dest, delta, src, 0, nbytes);
-}
-
-/* Copies nbytes from the mapped src of a peer with this delta to dest. */
-GEXX_INLINE void gexx_rma_copy_in(intptr_t delta, void *dest, const void *src, size_t nbytes) {
-  gexx_rma_copy_moved(dest, 0, src, delta, nbytes);
-}
-
-/* Copies nbytes between addresses of this process. */
-GEXX_INLINE void gexx_rma_copy(void *dest, const void *src, size_t nbytes) {
-  gexx_rma_copy_moved(dest, 0, src, 0, nbytes);
 }
 
 /* Bits that an integer of nbytes, 1..8, lies behind the start of a value in memory. */
@@ -243,66 +224,75 @@ GEXX_INLINE gex_RMA_Value_t gexx_rma_load_val(const void *src, size_t nbytes) {
 /* Puts nbytes from local src to dest at (tm, rank); returns when the data are there.
  * Returns 0; non-zero only with GEX_FLAG_IMMEDIATE when nothing was done. Normal context; may poll.
  * Any thread. API 03.1. */
-GEXX_INLINE int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
-                                    size_t nbytes, gex_Flags_t flags) {
+GEXX_INLINE_ALWAYS int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void *dest,
+                                           const void *src, size_t nbytes, gex_Flags_t flags) {
   const intptr_t delta = gexx_rma_delta(tm, rank);
-  if (!gexx_rma_direct(delta, flags)) return gexx_rma_put(tm, rank, dest, src, nbytes, flags);
-  gexx_rma_copy_out(delta, dest, src, nbytes);
+  void *here = dest;
+  if (!gexx_rma_reach(delta, flags, &here)) return gexx_rma_put(tm, rank, dest, src, nbytes, flags);
+  gexx_rma_copy(here, src, nbytes);
   return 0;
 }
 
 /* Puts without waiting; completion in category GEX_EC_PUT of the thread's implicit set or open
  * access region. [in] lc_opt: GEX_EVENT_NOW, DEFER or GROUP. Returns as PutBlocking. API 03.1,
  * 03.4. */
-GEXX_INLINE int gex_RMA_PutNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
-                               size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags) {
+GEXX_INLINE_ALWAYS int gex_RMA_PutNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
+                                      size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags) {
   const intptr_t delta = gexx_rma_delta(tm, rank);
-  if (!gexx_rma_direct(delta, flags))
+  void *here = dest;
+  if (!gexx_rma_reach(delta, flags, &here))
     return gexx_rma_put_nbi(tm, rank, dest, src, nbytes, lc_opt, flags);
-  gexx_rma_copy_out(delta, dest, src, nbytes);
+  gexx_rma_copy(here, src, nbytes);
   return 0;
 }
 
 /* Puts without waiting; returns the root event of remote completion (GEX_EVENT_INVALID: complete;
  * GEX_EVENT_NO_OP only with GEX_FLAG_IMMEDIATE). [out] lc_opt: GEX_EVENT_NOW, DEFER, or where to
  * store the leaf of local completion. API 03.1, 03.4. */
-GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void *dest,
-                                                       const void *src, size_t nbytes,
-                                                       gex_Event_t *lc_opt, gex_Flags_t flags) {
+GEXX_INLINE_ALWAYS GEXX_WARN_UNUSED gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank,
+                                                              void *dest, const void *src,
+                                                              size_t nbytes, gex_Event_t *lc_opt,
+                                                              gex_Flags_t flags) {
   const intptr_t delta = gexx_rma_delta(tm, rank);
-  if (!gexx_rma_direct(delta, flags))
+  void *here = dest;
+  if (!gexx_rma_reach(delta, flags, &here))
     return gexx_rma_put_nb(tm, rank, dest, src, nbytes, lc_opt, flags);
-  gexx_rma_copy_out(delta, dest, src, nbytes);
+  gexx_rma_copy(here, src, nbytes);
   if ((uintptr_t)lc_opt > (uintptr_t)GEX_EVENT_GROUP) *lc_opt = GEX_EVENT_INVALID;
   return GEX_EVENT_INVALID;
 }
 
 /* Gets nbytes from src at (tm, rank) to local dest; returns with the data. Note the argument order.
  * API 03.1. */
-GEXX_INLINE int gex_RMA_GetBlocking(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src,
-                                    size_t nbytes, gex_Flags_t flags) {
+GEXX_INLINE_ALWAYS int gex_RMA_GetBlocking(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src,
+                                           size_t nbytes, gex_Flags_t flags) {
   const intptr_t delta = gexx_rma_delta(tm, rank);
-  if (!gexx_rma_direct(delta, flags)) return gexx_rma_get(tm, dest, rank, src, nbytes, flags);
-  gexx_rma_copy_in(delta, dest, src, nbytes);
+  void *here = src;
+  if (!gexx_rma_reach(delta, flags, &here)) return gexx_rma_get(tm, dest, rank, src, nbytes, flags);
+  gexx_rma_copy(dest, here, nbytes);
   return 0;
 }
 
 /* Gets without waiting; category GEX_EC_GET. API 03.1. */
-GEXX_INLINE int gex_RMA_GetNBI(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
-                               gex_Flags_t flags) {
+GEXX_INLINE_ALWAYS int gex_RMA_GetNBI(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src,
+                                      size_t nbytes, gex_Flags_t flags) {
   const intptr_t delta = gexx_rma_delta(tm, rank);
-  if (!gexx_rma_direct(delta, flags)) return gexx_rma_get_nbi(tm, dest, rank, src, nbytes, flags);
-  gexx_rma_copy_in(delta, dest, src, nbytes);
+  void *here = src;
+  if (!gexx_rma_reach(delta, flags, &here))
+    return gexx_rma_get_nbi(tm, dest, rank, src, nbytes, flags);
+  gexx_rma_copy(dest, here, nbytes);
   return 0;
 }
 
 /* Gets without waiting; returns the root event. API 03.1. */
-GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void *dest, gex_Rank_t rank,
-                                                       void *src, size_t nbytes,
-                                                       gex_Flags_t flags) {
+GEXX_INLINE_ALWAYS GEXX_WARN_UNUSED gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void *dest,
+                                                              gex_Rank_t rank, void *src,
+                                                              size_t nbytes, gex_Flags_t flags) {
   const intptr_t delta = gexx_rma_delta(tm, rank);
-  if (!gexx_rma_direct(delta, flags)) return gexx_rma_get_nb(tm, dest, rank, src, nbytes, flags);
-  gexx_rma_copy_in(delta, dest, src, nbytes);
+  void *here = src;
+  if (!gexx_rma_reach(delta, flags, &here))
+    return gexx_rma_get_nb(tm, dest, rank, src, nbytes, flags);
+  gexx_rma_copy(dest, here, nbytes);
   return GEX_EVENT_INVALID;
 }
 
@@ -311,16 +301,19 @@ GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void *dest, 
 GEXX_INLINE gex_RMA_Value_t gex_RMA_GetBlockingVal(gex_TM_t tm, gex_Rank_t rank, void *src,
                                                    size_t nbytes, gex_Flags_t flags) {
   const intptr_t delta = gexx_rma_delta(tm, rank);
-  if (!gexx_rma_direct(delta, flags)) return gexx_rma_get_val(tm, rank, src, nbytes, flags);
-  return gexx_rma_load_val(gexx_rma_local(delta, src), nbytes);
+  void *here = src;
+  if (!gexx_rma_reach(delta, flags, &here)) return gexx_rma_get_val(tm, rank, src, nbytes, flags);
+  return gexx_rma_load_val(here, nbytes);
 }
 
 /* Puts the low nbytes (1..8) bytes of value as an integer in native order; blocking. API 03.2. */
 GEXX_INLINE int gex_RMA_PutBlockingVal(gex_TM_t tm, gex_Rank_t rank, void *dest,
                                        gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
   const intptr_t delta = gexx_rma_delta(tm, rank);
-  if (!gexx_rma_direct(delta, flags)) return gexx_rma_put_val(tm, rank, dest, value, nbytes, flags);
-  gexx_rma_store_val(gexx_rma_local(delta, dest), value, nbytes);
+  void *here = dest;
+  if (!gexx_rma_reach(delta, flags, &here))
+    return gexx_rma_put_val(tm, rank, dest, value, nbytes, flags);
+  gexx_rma_store_val(here, value, nbytes);
   return 0;
 }
 
@@ -328,9 +321,10 @@ GEXX_INLINE int gex_RMA_PutBlockingVal(gex_TM_t tm, gex_Rank_t rank, void *dest,
 GEXX_INLINE int gex_RMA_PutNBIVal(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value,
                                   size_t nbytes, gex_Flags_t flags) {
   const intptr_t delta = gexx_rma_delta(tm, rank);
-  if (!gexx_rma_direct(delta, flags))
+  void *here = dest;
+  if (!gexx_rma_reach(delta, flags, &here))
     return gexx_rma_put_nbi_val(tm, rank, dest, value, nbytes, flags);
-  gexx_rma_store_val(gexx_rma_local(delta, dest), value, nbytes);
+  gexx_rma_store_val(here, value, nbytes);
   return 0;
 }
 
@@ -339,9 +333,10 @@ GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gex_RMA_PutNBVal(gex_TM_t tm, gex_Rank_
                                                           gex_RMA_Value_t value, size_t nbytes,
                                                           gex_Flags_t flags) {
   const intptr_t delta = gexx_rma_delta(tm, rank);
-  if (!gexx_rma_direct(delta, flags))
+  void *here = dest;
+  if (!gexx_rma_reach(delta, flags, &here))
     return gexx_rma_put_nb_val(tm, rank, dest, value, nbytes, flags);
-  gexx_rma_store_val(gexx_rma_local(delta, dest), value, nbytes);
+  gexx_rma_store_val(here, value, nbytes);
   return GEX_EVENT_INVALID;
 }
 

@@ -8,8 +8,9 @@
  * that locks are real and a program that initialises through these symbols is a threaded client;
  * compiled without GASNET_DEBUG, so that these are the fast forms.
  */
-#define GASNET_PAR  1
-#define GEXX_INLINE __attribute__((visibility("default")))
+#define GASNET_PAR         1
+#define GEXX_INLINE        __attribute__((visibility("default")))
+#define GEXX_INLINE_ALWAYS GEXX_INLINE
 #include <gasnet.h>
 #include <gasnet_ratomic.h>
 

@@ -116,12 +116,13 @@ GEXX_INLINE int gexx_RMA_PutSignalBlocking(gex_TM_t tm, gex_Rank_t rank, void *d
                                            uint64_t *sig_addr, int op, uint64_t value,
                                            gex_Flags_t flags) {
   const intptr_t delta = gexx_rma_delta(tm, rank);
-  if (!gexx_rma_direct(delta, flags)) {
+  void *here = dest;
+  if (!gexx_rma_reach(delta, flags, &here)) {
     const struct gexx_signal_op a = {
         tm, rank, dest, (void *)(uintptr_t)src, nbytes, lc_opt, sig_addr, op, value, flags};
     return gexx_put_signal(&a);
   }
-  gexx_rma_copy_out(delta, dest, src, nbytes);
+  gexx_rma_copy(here, src, nbytes);
   gexx_signal_post(tm, rank, delta, sig_addr, op, value);
   return 0;
 }
@@ -132,12 +133,13 @@ GEXX_INLINE int gexx_RMA_PutSignalNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, 
                                       size_t nbytes, gex_Event_t *lc_opt, uint64_t *sig_addr,
                                       int op, uint64_t value, gex_Flags_t flags) {
   const intptr_t delta = gexx_rma_delta(tm, rank);
-  if (!gexx_rma_direct(delta, flags)) {
+  void *here = dest;
+  if (!gexx_rma_reach(delta, flags, &here)) {
     const struct gexx_signal_op a = {
         tm, rank, dest, (void *)(uintptr_t)src, nbytes, lc_opt, sig_addr, op, value, flags};
     return gexx_put_signal_nbi(&a);
   }
-  gexx_rma_copy_out(delta, dest, src, nbytes);
+  gexx_rma_copy(here, src, nbytes);
   gexx_signal_post(tm, rank, delta, sig_addr, op, value);
   return 0;
 }
@@ -150,12 +152,13 @@ GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gexx_RMA_PutSignalNB(gex_TM_t tm, gex_R
                                                               uint64_t *sig_addr, int op,
                                                               uint64_t value, gex_Flags_t flags) {
   const intptr_t delta = gexx_rma_delta(tm, rank);
-  if (!gexx_rma_direct(delta, flags)) {
+  void *here = dest;
+  if (!gexx_rma_reach(delta, flags, &here)) {
     const struct gexx_signal_op a = {
         tm, rank, dest, (void *)(uintptr_t)src, nbytes, lc_opt, sig_addr, op, value, flags};
     return gexx_put_signal_nb(&a);
   }
-  gexx_rma_copy_out(delta, dest, src, nbytes);
+  gexx_rma_copy(here, src, nbytes);
   gexx_signal_post(tm, rank, delta, sig_addr, op, value);
   if ((uintptr_t)lc_opt > (uintptr_t)GEX_EVENT_GROUP) *lc_opt = GEX_EVENT_INVALID;
   return GEX_EVENT_INVALID;
@@ -168,11 +171,12 @@ GEXX_INLINE int gexx_RMA_GetSignalNBI(gex_TM_t tm, void *dest, gex_Rank_t rank, 
                                       size_t nbytes, uint64_t *sig_addr, int op, uint64_t value,
                                       gex_Flags_t flags) {
   const intptr_t delta = gexx_rma_delta(tm, rank);
-  if (!gexx_rma_direct(delta, flags)) {
+  void *here = src;
+  if (!gexx_rma_reach(delta, flags, &here)) {
     const struct gexx_signal_op a = {tm, rank, src, dest, nbytes, NULL, sig_addr, op, value, flags};
     return gexx_get_signal_nbi(&a);
   }
-  gexx_rma_copy_in(delta, dest, src, nbytes);
+  gexx_rma_copy(dest, here, nbytes);
   gexx_signal_post(tm, rank, delta, sig_addr, op, value);
   return 0;
 }
@@ -184,11 +188,12 @@ GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gexx_RMA_GetSignalNB(gex_TM_t tm, void 
                                                               int op, uint64_t value,
                                                               gex_Flags_t flags) {
   const intptr_t delta = gexx_rma_delta(tm, rank);
-  if (!gexx_rma_direct(delta, flags)) {
+  void *here = src;
+  if (!gexx_rma_reach(delta, flags, &here)) {
     const struct gexx_signal_op a = {tm, rank, src, dest, nbytes, NULL, sig_addr, op, value, flags};
     return gexx_get_signal_nb(&a);
   }
-  gexx_rma_copy_in(delta, dest, src, nbytes);
+  gexx_rma_copy(dest, here, nbytes);
   gexx_signal_post(tm, rank, delta, sig_addr, op, value);
   return GEX_EVENT_INVALID;
 }

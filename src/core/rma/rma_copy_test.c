@@ -32,6 +32,17 @@ static void compare(const unsigned char *src, const unsigned char *dest, size_t 
   assert_int_equal(wrong, 0);
 }
 
+/* As a put and a get do: to or from an address of a peer with this delta. */
+static void put(intptr_t delta, void *dest, const void *src, size_t nbytes) {
+  assert_int_equal(gexx_rma_reach(delta, 0, &dest), 1);
+  gexx_rma_copy(dest, src, nbytes);
+}
+
+static void get(intptr_t delta, void *dest, void *src, size_t nbytes) {
+  assert_int_equal(gexx_rma_reach(delta, 0, &src), 1);
+  gexx_rma_copy(dest, src, nbytes);
+}
+
 TEST(copies_by_distance) {
   static const int pages[][2] = {{0, 1}, {1, 0}, {3, 1}, {0, 3}};
   volatile size_t size; /* not known when this is compiled */
@@ -40,13 +51,13 @@ TEST(copies_by_distance) {
       unsigned char *const src = room[pages[k][0]], *const dest = room[pages[k][1]];
       const intptr_t away = (intptr_t)(dest - src);
       prepare(src, dest, size);
-      gexx_rma_copy_out(away, src + AT, src + AT, size);
+      put(away, src + AT, src + AT, size);
       compare(src, dest, size);
       prepare(src, dest, size);
-      gexx_rma_copy_in(-away, dest + AT, dest + AT, size);
+      get(-away, dest + AT, dest + AT, size);
       compare(src, dest, size);
       prepare(src, dest, size);
-      gexx_rma_copy_out(0, dest + AT, src + AT, size);
+      put(0, dest + AT, src + AT, size);
       compare(src, dest, size);
     }
 }
@@ -54,16 +65,24 @@ TEST(copies_by_distance) {
 /* Sizes that the compiler knows take other branches. */
 TEST(copies_of_known_sizes) {
   unsigned char *const src = room[0], *const dest = room[2];
-  const intptr_t away = (intptr_t)(dest - src);
   prepare(src, dest, 8);
-  gexx_rma_copy_out(away, src + AT, src + AT, 8);
+  gexx_rma_copy(dest + AT, src + AT, 8);
   compare(src, dest, 8);
   prepare(src, dest, 256);
-  gexx_rma_copy_in(-away, dest + AT, dest + AT, 256);
+  gexx_rma_copy(dest + AT, src + AT, 256);
   compare(src, dest, 256);
   prepare(src, dest, 512);
-  gexx_rma_copy_out(away, src + AT, src + AT, 512);
+  gexx_rma_copy(dest + AT, src + AT, 512);
   compare(src, dest, 512);
+}
+
+/* What the library serves leaves the address as it was. */
+TEST(library_serves) {
+  void *addr = room[1];
+  assert_int_equal(gexx_rma_reach(GEXX_UNMAPPED, 0, &addr), 0);
+  assert_int_equal(gexx_rma_reach(0, GEX_FLAG_PEER_SEG_OFFSET, &addr), 0);
+  assert_int_equal(gexx_rma_reach(64, GEX_FLAG_SELF_SEG_OFFSET, &addr), 0);
+  assert_ptr_equal(addr, room[1]);
 }
 
 int main(void) {
