@@ -152,9 +152,10 @@ if(TMB_CHECK_CLANGXX)
     "--compiler=${TMB_CHECK_CLANGXX}")
 endif()
 if(TARGET caf_shared AND tmb_fortran_compilers)
-  list(GET tmb_fortran_compilers -1 tmb_check_version)
-  tmb_check_compiled(coarrays coarrays.f90 "caf_shared;caf16_shared;fortran_modules"
-    $<TARGET_FILE:tombolo_tool> fc -O1 "--compiler=${TMB_GFORTRAN_${tmb_check_version}}")
+  foreach(version IN LISTS tmb_fortran_compilers) # 15 and newer call functions of the program
+    tmb_check_compiled(coarrays${version} coarrays.f90 "caf_shared;caf16_shared;fortran_modules"
+      $<TARGET_FILE:tombolo_tool> fc -O1 "--compiler=${TMB_GFORTRAN_${version}}")
+  endforeach()
 endif()
 if(TARGET upc1)
   tmb_check_compiled(relaxed relaxed.upc "upc_shared;upc_support" $<TARGET_FILE:tombolo_tool>

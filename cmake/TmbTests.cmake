@@ -634,8 +634,8 @@ if(TARGET tombolo_tool AND NOT tmb_sparse AND NOT CMAKE_CROSSCOMPILING)
     "gfortran-14 gfortran-15 gfortran-16 gcc-16-source flang-22 flang-23" bash -c
     "make test-deps && cmake --preset dev -DTMB_TEST_FOLDERS=fault -DTMB_UPC=OFF -DTMB_SHMEM=OFF \
 -DTMB_PYTHON=OFF -DTMB_FUZZ=OFF && python3 scripts/run_tests.py --only build --only fortran \
---only prif --only fortran-asan && ctest --test-dir build -R '^fortran.gcc_tests$' \
---output-on-failure")
+--only prif --only fortran-asan && ctest --test-dir build \
+-R '^(fortran.gcc_tests$|multi.check_coarrays)' --output-on-failure")
   add_test(NAME chroot.place COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/chroot_test.sh"
     --user --at "/tmp/a clone" bash -c "make check && make configure 'BUILD=/tmp/a build' && \
 make install 'PREFIX=/tmp/a prefix' && '/tmp/a prefix/bin/tombolo' version && make uninstall \

@@ -13,6 +13,7 @@
 #include <gasnet_tools.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <tombolo/check_hook.h>
 
 enum { RANGES_MAX = 64 };
 /* Polls before the processor is offered first, and then between offers. They become more while no
@@ -69,12 +70,19 @@ void caf_looked(const void *where, int64_t found) {
   if (--looked.left == 0) offer_processor();
 }
 
+/* Memory of another image is mapped. Accessors of gfortran 15 and newer, which are of the program,
+ * go there. */
+static void note_mapped(uint32_t rank, const void *here, const void *there, uintptr_t bytes) {
+  caf.delta[rank] = (const char *)here - (const char *)there;
+  if (caf.shown) gexx_check_alias(rank, here, bytes, there);
+}
+
 bool caf_is_near_slow(uint32_t rank) {
   void *here = NULL, *there = NULL;
   uintptr_t bytes = 0;
   const int none = gex_Segment_QueryBound(caf.tm, rank, &there, &here, &bytes);
   const bool near = rank == caf.rank || (!none && here && !caf.ordered);
-  if (rank != caf.rank && near) caf.delta[rank] = (char *)here - (char *)there;
+  if (rank != caf.rank && near) note_mapped(rank, here, there, bytes);
   if (near && !caf.delta[rank] && bytes > CAF_BOUND_BLOCK)
     caf.bound[rank] = (struct caf_bound){(uintptr_t)there, bytes - CAF_BOUND_BLOCK};
   caf.reach[rank] = !near ? CAF_FAR : caf.shown || caf.ordered ? CAF_SHOWN : CAF_NEAR;
