@@ -323,6 +323,23 @@ def missing_library():
         check(err.count("\n") == 1, err)
 
 
+def missing_interpreter():
+    """The script is there, so the message is not that of execve."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "script")
+        for text, said in (("#! /no/such/shell -e\n",
+                            f"'{path}' is a script for /no/such/shell, which is not here"),
+                           ("#!/bin/sh\r\n", "a script for /bin/sh, but its lines end with CR LF"),
+                           ("#!/bin/sh -e\nexit 3\n", "exited with code 3"),
+                           ("exit 4\n", "exited with code 4")):
+            with open(path, "w", encoding="ascii", newline="") as file:
+                file.write(text)
+            os.chmod(path, 0o755)
+            code, _, err = tombolo("run", "-n", "1", path)
+            check(code == (127 if "script for" in said else int(said[-1])), said, code, err)
+            check(said in err and err.count("\n") == 1, said, err)
+
+
 def wrong_setting():
     """Reported once, however the job would start."""
     for name, value in (("TOMBOLO_CONDUIT", "token-ring"), ("GASNET_MAX_THREADS", "-7")):
@@ -440,6 +457,7 @@ CASES += [
     forwarded_signal,
     no_orphan_of_the_shell,
     missing_library,
+    missing_interpreter,
     wrong_setting,
     trace_is_closed,
     messages,

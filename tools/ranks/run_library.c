@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `tombolo run`: shared libraries that the program needs and the system does not have.
+ * `tombolo run`: shared libraries, a loader or an interpreter that the program needs and the system
+ * does not have.
  *
  * Owns: nothing. Called by run.c before any rank exists, so that a message of every rank is printed
  * once. Calls: the program's dynamic loader, as ldd does (LD_TRACE_LOADED_OBJECTS: it lists, and
@@ -113,9 +114,34 @@ static int find_missing(char *list, char *missing) {
   return count;
 }
 
+/* Refuses a script whose interpreter is not there: the system would say that the script is not.
+ * Returns 0 or an exit code after a message. */
+static int check_script(const char *path) {
+  char line[LOADER_BYTES] = "";
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  const ssize_t n = read(fd, line, sizeof line - 1);
+  close(fd);
+  if (n < 3 || memcmp(line, "#!", 2) != 0) return 0;
+  char *const name = line + 2 + strspn(line + 2, " \t");
+  char *const end = name + strcspn(name, " \t\r\n");
+  const bool dos = *end == '\r';
+  *end = '\0';
+  if (!dos && (name[0] != '/' || access(name, F_OK) == 0)) return 0;
+  if (dos)
+    tmb_print("run: program '%s' is a script for %s, but its lines end with CR LF; convert it, as "
+              "by dos2unix",
+              path, name);
+  else
+    tmb_print("run: program '%s' is a script for %s, which is not here; install it, or correct the "
+              "first line",
+              path, name);
+  return TOOL_EXIT_NOT_FOUND;
+}
+
 int run_check_libraries(const char *path) {
   char loader[LOADER_BYTES], list[LIST_BYTES] = "", missing[MISSING_BYTES] = "";
-  if (!read_loader(path, loader)) return 0;
+  if (!read_loader(path, loader)) return check_script(path);
   if (access(loader, F_OK) != 0) {
     tmb_print("run: program '%s' needs the loader %s, which is not here; it was built for another "
               "system",
