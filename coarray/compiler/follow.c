@@ -456,8 +456,7 @@ static bool keeps_to(const struct caf_trial *t, const struct room *room, const s
   const size_t first = at_end ? words - room_words % words : 0;
   for (size_t w = 0; w < room_words; w++) /* it fills the room again and again */
     memcpy(room->page + w * WORD, &trial.part[(w + first) % words], WORD);
-  begin_run(t, 0);
-  if (!sigsetjmp(trial.end, 1)) (void)caf_try(ask, begin - part->offset + t->offset, &seen);
+  (void)run_on(t, ask, begin - part->offset, &seen, 0);
   return trial.at - (uintptr_t)room->around >= 2 * AROUND + room->bytes &&
          trial.at - (uintptr_t)trial.regions >= REGIONS * trial.bytes;
 }
