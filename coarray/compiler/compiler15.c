@@ -172,28 +172,38 @@ lengths_of(const struct caf_token *t, size_t bytes, const size_t *chars,
   return of;
 }
 
-/* Gets an array that is here. Returns false where it is not. */
-static bool get_array_here(const struct get_call *c) {
+/* Gets an array of texts that is here. Returns false where it is not. Apart, as arrays of numbers
+ * need none of its memory. */
+static __attribute__((noinline)) bool get_texts_here(const struct get_call *c) {
   const struct caf_target *const t = &c->target;
+  const struct caf_lengths of = lengths_of(c->object.token, t->bytes, t->chars, c->src_chars);
+  return caf_here_get(&c->object, t->desc, &of, c->stat != NULL);
+}
+
+/* Gets an object that is here, of the current team. Returns false where it is not. */
+static inline bool get_of_current(const struct get_call *c) {
+  const struct caf_target *const t = &c->target;
+  if (!t->desc) return get_scalar_here(c);
   const bool texts = t->chars || c->src_chars;
-  struct caf_lengths of;
-  if (texts) of = lengths_of(c->object.token, t->bytes, t->chars, c->src_chars);
-  if (!caf_here_get(&c->object, t->desc, texts ? &of : NULL, c->stat != NULL)) return false;
+  if (!(texts ? get_texts_here(c) : caf_here_get(&c->object, t->desc, NULL, c->stat != NULL)))
+    return false;
   if (t->dst) *t->dst = t->desc->base;
   return true;
 }
 
+/* The same, of another team. Apart, as above. */
+static __attribute__((noinline)) bool get_of_team(const struct get_call *c) {
+  struct get_call own = *c;
+  own.object.image = caf_image_in(c->object.image, c->team, c->team_number);
+  own.team = NULL;
+  own.team_number = NULL;
+  return own.object.image && get_of_current(&own);
+}
+
 /* Gets an object that is here, of any team. Returns false where it is not. */
-static bool get_here(const struct get_call *c) {
+static inline bool get_here(const struct get_call *c) {
   if (c->target.may_realloc) return false;
-  if (c->team || c->team_number) {
-    struct get_call own = *c;
-    own.object.image = caf_image_in(c->object.image, c->team, c->team_number);
-    own.team = NULL;
-    own.team_number = NULL;
-    return own.object.image && get_here(&own);
-  }
-  return c->target.desc ? get_array_here(c) : get_scalar_here(c);
+  return c->team || c->team_number ? get_of_team(c) : get_of_current(c);
 }
 
 /* All gets but those of the fewest instructions. */

@@ -126,6 +126,23 @@ static size_t bytes_of(const struct caf_desc *array) {
   return bytes;
 }
 
+/* As `describe`, of few instructions for an array of rank 1. [out] bytes: of the array. */
+static inline bool describe_any(struct caf_desc *to, const struct caf_desc *array, size_t *bytes) {
+  const struct caf_dim *const d = &array->dim[0];
+  const ptrdiff_t n = d->ub - d->lb + 1;
+  if (array->dtype.rank != 1 || array->span != (ptrdiff_t)array->dtype.elem_len || d->stride != 1 ||
+      n <= 0) {
+    const bool together = describe(to, array);
+    *bytes = bytes_of(to);
+    return together;
+  }
+  caf_desc_copy_head(to, array);
+  to->offset = (size_t)-1;
+  to->dim[0] = (struct caf_dim){1, 1, n};
+  *bytes = (size_t)n * array->dtype.elem_len;
+  return true;
+}
+
 /* Copies the result of an accessor that did not put it into its room. Returns false where its shape
  * is another one. */
 static bool take(const struct caf_desc *result, void *room, size_t bytes) {
@@ -146,8 +163,8 @@ bool caf_here_get(const struct caf_selector *object, const struct caf_desc *vari
   struct caf_section into;
   int32_t owned = 0;
   bool done = true;
-  const bool together = describe(&result, variable);
-  const size_t bytes = bytes_of(&result);
+  size_t bytes;
+  const bool together = describe_any(&result, variable, &bytes);
   if (!together && bytes > sizeof few) return false;
   void *const room = result.base = together ? variable->base : few;
   caf_count_bytes(bytes);
