@@ -113,9 +113,10 @@ struct chk_words *chk_words_new(void);
 /* Give this segment words. Returns whether there is address space. */
 bool chk_own_begin(uintptr_t base, uintptr_t bytes);
 void chk_own_end(void);
-/* Change what the program reads of the checker: the segment that has words, or whether `others` are
- * watched. */
+/* Change what the program reads of the checker: the segment that has words, and whether `others`
+ * are watched; or the latter alone. */
 void chk_near_all(void);
+void chk_near_others(void);
 
 /* Whether anything is looked for, in a job that has started. */
 static inline bool chk_on(void) {

@@ -14,6 +14,9 @@
 #include "check/runtime/chk.h"
 
 #include <string.h>
+#ifdef __SSE2__
+# include <emmintrin.h>
+#endif
 
 static struct chk_words *w = &chk_words; /* of the thread that is acted for */
 
@@ -198,32 +201,67 @@ static inline void enter_loads(struct entering *e, uint32_t word, struct chk_pag
   }
 }
 
-/* Enter words from one to another, and clear them. in p: NULL: there is no room. */
+#define ALL_FLAGS UINT64_C(0x0101010101010101) /* of 8 parts */
+
+/* Which words of a part are set, a bit each. */
+static inline uint64_t set_in_part(const uint16_t *word) {
+  uint64_t set = 0;
+#ifdef __SSE2__
+  const __m128i none = _mm_setzero_si128();
+  for (int i = 0; i < 4; i++) {
+    const __m128i *const at = (const __m128i *)(const void *)(word + 16 * i);
+    const __m128i low = _mm_cmpeq_epi16(_mm_loadu_si128(at), none);
+    const __m128i high = _mm_cmpeq_epi16(_mm_loadu_si128(at + 1), none);
+    const uint32_t empty = (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high));
+    set |= (uint64_t)(~empty & 0xffff) << 16 * i;
+  }
+#else
+  for (uint32_t i = 0; i < CHK_WORDS_OF_PART; i++) set |= (uint64_t)(word[i] != 0) << i;
+#endif
+  return set;
+}
+_Static_assert(CHK_WORDS_OF_PART == 64, "a bit each");
+
+/* Enter words from one to another, of whole parts, and clear them. in p: NULL: there is no room. */
 static void enter_words(struct entering *e, struct chk_page *p, uintptr_t from, uintptr_t to) {
   uint16_t *const all = &w->seen[e->kind]->word[from];
   const uint32_t count = (uint32_t)(to - from);
-  for (uint32_t i = 0, end; (i = next_set(all, i, count)) < count; i = end) {
+  uint64_t set = set_in_part(all);
+  for (uint32_t i = 0, part = 0;;) {
+    if (i / CHK_WORDS_OF_PART != part) {
+      part = i / CHK_WORDS_OF_PART;
+      if (i >= count) return;
+      set = set_in_part(all + part * CHK_WORDS_OF_PART);
+    }
+    const uint64_t left = set >> i % CHK_WORDS_OF_PART;
+    if (!left) {
+      i = (part + 1) * CHK_WORDS_OF_PART;
+      continue;
+    }
+    i += (uint32_t)__builtin_ctzll(left);
     const uint16_t word = all[i];
-    end = equal_to(all, i, count);
+    const uint32_t end = equal_to(all, i, count);
     fill(all + i, end - i, 0);
-    if (!p) continue;
-    if (e->kind == CHK_LOAD)
+    if (p && e->kind == CHK_LOAD)
       enter_loads(e, word, p, from + i, end - i);
-    else
+    else if (p)
       enter(e, word, p, from + i, end - i);
+    i = end;
   }
 }
 
-/* Enter the words of some parts of a page. in flag: of each part. */
-static void enter_page(struct entering *e, uintptr_t page, const uint8_t flag[CHK_PARTS_OF_PAGE]) {
+/* Enter the words of some parts of a page. in flags: a byte of each part, 0 or 1. */
+static void enter_page(struct entering *e, uintptr_t page, uint64_t flags) {
   const uintptr_t index = page * CHK_WORDS_OF_PAGE;
   struct chk_page *const p = page_of(index);
   if (p) chk_lock(&p->lock);
-  for (uint32_t i = 0; i < CHK_PARTS_OF_PAGE; i++) {
-    const uint32_t first = i;
-    while (i < CHK_PARTS_OF_PAGE && flag[i]) i++;
-    if (i > first)
-      enter_words(e, p, index + first * CHK_WORDS_OF_PART, index + i * CHK_WORDS_OF_PART);
+  while (flags) {
+    const uint32_t first = (uint32_t)__builtin_ctzll(flags) / 8;
+    const uint64_t clear = ~flags & ALL_FLAGS & UINT64_MAX << 8 * first;
+    const uint32_t end = clear ? (uint32_t)__builtin_ctzll(clear) / 8 : CHK_PARTS_OF_PAGE;
+    enter_words(e, p, index + first * CHK_WORDS_OF_PART, index + end * CHK_WORDS_OF_PART);
+    if (!clear) break;
+    flags &= UINT64_MAX << 8 * end;
   }
   if (p) chk_unlock(&p->lock);
 }
@@ -233,8 +271,11 @@ typedef uint64_t flags8 __attribute__((may_alias));
 /* Eight flags, which are cleared; 0: none was set. */
 static uint64_t take_flags(uint8_t *flag) {
   flags8 *const eight = (flags8 *)(void *)flag;
-  return __atomic_load_n(eight, __ATOMIC_RELAXED) ? __atomic_exchange_n(eight, 0, __ATOMIC_ACQ_REL)
-                                                  : 0;
+  const uint64_t some = __atomic_load_n(eight, __ATOMIC_RELAXED);
+  if (!some) return 0;
+  if (CHK_UNLIKELY(chk.threads)) return __atomic_exchange_n(eight, 0, __ATOMIC_ACQ_REL);
+  *eight = 0;
+  return some;
 }
 
 /* Whether one of 64 flags is set. */
@@ -260,7 +301,7 @@ static void enter_group(struct entering *e, uintptr_t group) {
     const uint64_t flags = take_flags(flag);
     if (!flags) continue;
     __builtin_prefetch(chk.pages[page + 1], 1);
-    enter_page(e, page, (const uint8_t *)&flags);
+    enter_page(e, page, flags);
   }
 }
 
@@ -268,9 +309,14 @@ static void end_runs(void);
 
 /* Whether a small segment has no words, as between two operations most often. */
 static inline bool has_none(void) {
-  return chk.own.bytes / CHK_PAGE_BYTES / CHK_PAGES_OF_GROUP < 64 &&
-         (!chk.own.bytes ||
-          (!any_flag(w->seen[CHK_LOAD]->group) && !any_flag(w->seen[CHK_STORE]->group)));
+  const uintptr_t groups = chk.own.bytes / CHK_PAGE_BYTES / CHK_PAGES_OF_GROUP;
+  if (!chk.own.bytes) return true;
+  if (groups >= 64) return false;
+  const flags8 *const loads = (const flags8 *)(const void *)w->seen[CHK_LOAD]->group;
+  const flags8 *const stores = (const flags8 *)(const void *)w->seen[CHK_STORE]->group;
+  for (uintptr_t i = 0; i <= groups / 8; i++)
+    if (loads[i] | stores[i]) return false;
+  return true;
 }
 
 /* Enter the words of `w`. */
@@ -309,12 +355,16 @@ static void enter_each_thread(void) {
   (void)chk_act_for(self);
 }
 
-void chk_enter_seen(void) {
+static __attribute__((noinline)) void enter_any(void) {
   if (chk.runs) end_runs();
-  if (CHK_UNLIKELY(chk.each_thread))
+  if (chk.each_thread)
     enter_each_thread();
   else if (!has_none())
     enter_all();
+}
+
+void chk_enter_seen(void) {
+  if (chk.runs || chk.each_thread || !has_none()) enter_any();
 }
 
 _Static_assert(CHK_PARTS_OF_PAGE == 8 && CHK_PAGES_OF_GROUP % 8 == 0 && CHK_GROUPS % 64 == 0,

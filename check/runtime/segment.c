@@ -33,7 +33,7 @@ static void widen(struct chk_extent *e, uintptr_t more, size_t more_bytes) {
 
 static void watch(uintptr_t base, size_t bytes) {
   widen(&tombolo_check_watch.others, base, bytes);
-  chk_near_all();
+  chk_near_others();
 }
 
 void chk_watch_buffer(uintptr_t base, size_t bytes) {
@@ -44,8 +44,10 @@ void chk_watch_buffer(uintptr_t base, size_t bytes) {
 void chk_watch_no_buffer(void) {
   if (!tombolo_check_watch.files) return;
   tombolo_check_watch.others = lasting;
-  if (strict_threads || chk.each_thread) watch(chk.own.base, chk.own.bytes);
-  chk_near_all();
+  if (strict_threads || chk.each_thread)
+    watch(chk.own.base, chk.own.bytes);
+  else
+    chk_near_others();
 }
 
 static void watch_for_long(uintptr_t base, size_t bytes) {

@@ -75,6 +75,12 @@ static void near_set(struct chk_near *n, bool leaves) {
   __atomic_store_n(&n->bytes, bytes, __ATOMIC_RELEASE);
 }
 
+void chk_near_others(void) {
+  const uintptr_t others = tombolo_check_watch.others.bytes != 0;
+  for (struct chk_near *n = nears; n; n = n->next)
+    __atomic_store_n(&n->others, others, __ATOMIC_RELEASE);
+}
+
 void chk_near_all(void) {
   for (struct chk_near *n = nears; n; n = n->next) near_set(n, false);
 }
