@@ -25,6 +25,7 @@ import reference_forms as forms
 import reference_languages as languages
 import reference_read as reader
 import reference_tables as tables
+from reference_comments import plain, sort_sentences, split_comment
 
 NEEDED = ("Completion", "Threads", "Errors", "Cost")
 TITLES = {
@@ -256,7 +257,7 @@ class Book:
         found = re.search(r"/\* Common parameters.*?\*/", head, re.S)
         self.common = {}
         for names, direction, text in (
-            reader.split_comment(reader.plain(found[0]))[1] if found else []
+            split_comment(plain(found[0]))[1] if found else []
         ):
             self.common.update({n: (direction, text) for n in names})
         self.sources = Sources(root)
@@ -280,8 +281,8 @@ class Book:
     def complete(self, page):
         """Splits the comments of a page, and finds its example and its neighbours."""
         for entry in page.entries:
-            rest, entry.own = reader.split_comment(entry.comment)
-            entry.said = reader.sort_sentences(rest)
+            rest, entry.own = split_comment(entry.comment)
+            entry.said = sort_sentences(rest)
         callable_ = [i[0] for e in page.entries for i in e.items if i[1] in ("function", "call")]
         chosen = page.sections.get("Example")
         page.example = (

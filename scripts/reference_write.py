@@ -10,6 +10,7 @@ import re
 import reference_languages as languages
 import reference_read as reader
 import reference_tables as tables
+from reference_comments import sentences
 
 SOURCE = "Written by scripts/reference.py from the comments of the headers."
 PAGE_NAME = re.compile(
@@ -37,7 +38,7 @@ def roff_text(text, known):
     for paragraph in text.split("\n\n"):
         if out:
             out.append(".PP")
-        for sentence in reader.sentences(paragraph.replace("\n", " ")):
+        for sentence in sentences(paragraph.replace("\n", " ")):
             words = [
                 (
                     f"\\fB{roff(part)}\\fP"
