@@ -16,6 +16,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <tombolo/check_hook.h>
 
 CAF_EXPORT void CAF(sync_memory)(int *stat, char *errmsg, size_t errmsg_len);
 
@@ -111,6 +112,17 @@ int caf_wait_event_slow(gex_Event_t event, struct caf_team *team) {
   return 0;
 }
 
+/* A checker hears that this image is about to change its words of a team, and that it has waited
+ * for those of a member: after a loss they stand for the layer's barrier. */
+static void give_words(const struct caf_team *team) {
+  if (__builtin_expect(caf.shown, 0)) gexx_check_word(caf.rank, team->words, GEXX_CHECK_GIVE);
+}
+
+static void take_words(const struct caf_team *team, uint32_t i) {
+  if (__builtin_expect(caf.shown, 0))
+    gexx_check_word(team->jobrank[i], (const void *)team->words_at[i], GEXX_CHECK_TAKE);
+}
+
 /* The members that are left meet without the layer: each reads the counts of all others. */
 static int meet_by_words(struct caf_team *team) {
   int code = 0;
@@ -118,6 +130,7 @@ static int meet_by_words(struct caf_team *team) {
     const struct caf_words *there = (const struct caf_words *)team->words_at[i];
     uint64_t begun;
     const int state = caf_word_reach(team->jobrank[i], &there->begun, team->words->begun, &begun);
+    take_words(team, i);
     if (state && code != CAF_STAT_STOPPED) code = state;
   }
   return code;
@@ -126,6 +139,7 @@ static int meet_by_words(struct caf_team *team) {
 /* After a loss has cut a barrier short: the barrier has begun for all remaining images. */
 int caf_meet(struct caf_team *team) {
   if (caf_meets_itself(team)) return 0;
+  give_words(team);
   if (!caf_team_whole(team))
     caf_begin(team);
   else if (caf_wait_event(gex_Coll_BarrierNB(team->tm, 0), team) == 0)
@@ -201,6 +215,7 @@ static int agree(struct caf_team *team) {
     uint64_t word;
     const int state =
         caf_word_reach(team->jobrank[i], &there->outcome[team->words->begun % 2], cut, &word);
+    take_words(team, i);
     completed = completed || word == cut + 1;
     if (state && code != CAF_STAT_STOPPED) code = state;
   }
@@ -213,6 +228,7 @@ int caf_barrier(struct caf_team *team) {
   caf_posts_settle();
   if (caf_meets_itself(team)) return 0;
   caf_serve();
+  give_words(team);
   if (__builtin_expect(caf_team_whole(team), 1)) {
     const int code = caf_wait_event(gex_Coll_BarrierNB(team->tm, 0), team);
     if (code == 0) publish_outcome(team, 2 * team->words->begun + 1);

@@ -121,7 +121,19 @@ program coarrays
     mine = me
     call co_sum(mine)
     if (me == 3) v = b
+  case ('ok_survivors') ! CASE_OK(ok_survivors)
+    if (me == 2) fail image
+    i = 0
+    do while (i == 0)
+      sync all (stat=i)
+    end do
+    do i = 1, 5
+      a = i
+      sync all (stat=v)
+      v = a(3)[4 - me]
+      sync all (stat=v)
+    end do
   end select
-  sync all
+  sync all (stat=i)
   if (v == -1) print *, v
 end program
