@@ -63,6 +63,8 @@ UNNAMED = {"begin", "end", "blocking_t"}  # used by loops over ranges, and by a 
 TITLES = {
     "base": "errors, rank, size and progress",
 }
+OUR_BASES = ("Collectives", "Array", "TeamBase")  # whose members a class shows as its own
+OF_C = ("Future", "TeamBase")  # classes of the extension that have a text, in _core.pyi
 BESIDE = {
     "SemaphoreName": "Semaphore",
     "Notice": "Notification",
@@ -305,7 +307,7 @@ def python_class(node, classes):
             )
     for base in node.bases:
         base = classes.get(ast.unparse(base).split(".")[-1])
-        if base is not None and base is not node and base.name in ("Collectives", "Array"):
+        if base is not None and base is not node and base.name in OUR_BASES:
             known = {item.name for item in out}
             out += [i for i in python_class(base, classes) if i.name not in known]
     return out
@@ -317,7 +319,7 @@ def python_guides(root):
     for path in [folder / "_core.pyi", *sorted(folder.glob("*.py"))]:
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.ClassDef) and (
-                path.suffix == ".py" or node.name == "Future"
+                path.suffix == ".py" or node.name in OF_C
             ):
                 classes[node.name] = node
             elif isinstance(node, ast.FunctionDef) and path.suffix == ".py":

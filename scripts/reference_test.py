@@ -58,6 +58,12 @@ CASES = (
         ("no word about tombolo.Array.load",),
     ),
     (
+        "bindings/python/src/tombolo/_core.pyi",
+        '"""Waits until all members are here; collective. Handlers of messages run meanwhile."""',
+        "...",
+        ("no word about tombolo.Team.barrier",),
+    ),
+    (
         "bindings/python/examples/atomics.py",
         "a.swap(",
         "a.store(",
