@@ -213,7 +213,7 @@ static PyObject *make_base(PyTypeObject *type, PyObject *args, PyObject *names) 
   return (PyObject *)base;
 }
 
-static int no_message(void *unused) {
+static int message_waits(void *unused) {
   (void)unused;
   return tmbpy_message_waits();
 }
@@ -223,7 +223,7 @@ static int no_message(void *unused) {
 static bool wait_briefly(gex_Event_t event) {
   int failed;
   Py_BEGIN_ALLOW_THREADS
-  failed = gexx_Event_WaitUntil(event, no_message, NULL, LOOK_US);
+  failed = gexx_Event_WaitUntil(event, message_waits, NULL, LOOK_US);
   Py_END_ALLOW_THREADS
   return !failed;
 }
