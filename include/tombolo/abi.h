@@ -53,9 +53,11 @@
 # define GEXX_HANDLE(type, value) ((type)(uintptr_t)(value))
 #endif
 
-#ifndef GEXX_INLINE
-# define GEXX_INLINE        static __inline__ GEXX_UNUSED
+#ifndef GEXX_INLINE /* `tombolo cc --check` defines it */
+# define GEXX_INLINE static __inline__ GEXX_UNUSED
+#endif
 /* For functions that clang calls where it is used twice, although most of it falls away. */
+#ifndef GEXX_INLINE_ALWAYS
 # define GEXX_INLINE_ALWAYS GEXX_INLINE __attribute__((__always_inline__))
 #endif
 
