@@ -211,6 +211,11 @@ def read_levels(who, ranks):
                          for kind, size, value in LEVEL.findall(text)}
 
 
+def read_levels_of(who):
+    return lambda text: {f"{who} {kind} {size}": float(value)
+                         for kind, size, value in LEVEL.findall(text)}
+
+
 def read_python_peers(who):
     """Figures of bindings/python/bench/compare.py."""
     def read(text):
@@ -330,6 +335,21 @@ def hosts_sides(p):
             sides.append(Side(f"openmpi, {n} ranks",
                               [*net.launchers(None, n, p.build)["openmpi"], mpi[1]],
                               read_levels("openmpi", n), {"OMPI_MCA_mpi_yield_when_idle": "1"}))
+    return sides + blocks_sides(p)
+
+
+def blocks_sides(p):
+    """Long exchanges over two pretended hosts, by processor time."""
+    n, sides = cells_table.BLOCKS_RANKS, []
+    for conduit in ("udp", "ofi"):
+        sides.append(Side(f"{conduit}, long blocks", [*p.run, "-n", n, p.ours("blocks_gex.c")],
+                          read_levels_of(f"{conduit} long"),
+                          {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": conduit}))
+    mpi = p.theirs("blocks_mpi.c").get("openmpi")
+    if mpi:
+        sides.append(Side("openmpi, long blocks",
+                          [*net.launchers(None, n, p.build)["openmpi"], mpi[1]],
+                          read_levels_of("openmpi long"), {"OMPI_MCA_mpi_yield_when_idle": "1"}))
     return sides
 
 

@@ -38,6 +38,8 @@ MPI_MESSAGE = ("openmpi message_trip", "mpich message_trip")
 HOSTS_RANKS = (8, 16)
 # Ranks there of which only the barrier is a cell.
 HOSTS_BARRIER = 32
+# Ranks there that exchange long blocks.
+BLOCKS_RANKS = 8
 # Ranks of which the waits of languages are cells.
 WAITS_RANKS = (2, 4, 8)
 
@@ -58,6 +60,13 @@ def _hosts():
     barrier = f"barrier 0 {HOSTS_BARRIER}"
     yield Cell("hosts", f"barrier, {HOSTS_BARRIER} ranks on 2 hosts, by hand and MPI",
                f"library {barrier}", (f"hand {barrier}", f"openmpi {barrier}"), SAME)
+    # udp copies what has come to its place, and both sides check it.
+    for conduit, wanted in (("udp", 1.2), ("ofi", SAME)):
+        for size, text in ((256 << 10, "256 KiB"), (1 << 20, "1 MiB")):
+            what = f"exchange of {text} in segments, {BLOCKS_RANKS} ranks on 2 hosts, {conduit}"
+            yield Cell("hosts", f"{what}, processor time of all, beside MPI over TCP",
+                       f"{conduit} long exchange {size}",
+                       (f"openmpi long exchange {size}",), wanted)
 
 
 def _waits():

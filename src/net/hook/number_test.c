@@ -189,6 +189,9 @@ TEST(longs_of_the_conduit_are_in_the_same_series) {
   assert_int_equal(number_of(message(2, false, 2), ops->am_send), 1);
   assert_int_equal(number_of(out, ops->am_long), 2);
   assert_int_equal(wire.longs, 1);
+  out.handler = INTERNAL; /* as collectives send */
+  assert_int_equal(number_of(out, ops->am_long), TMB_NO_NUMBER);
+  assert_false(resume.started);
   assert_int_equal(number_of(message(2, false, 2), ops->am_send), 3);
   ops->close(net);
 }
