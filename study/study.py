@@ -18,7 +18,6 @@ import os
 import platform
 import shutil
 import signal
-import statistics
 import subprocess
 import sys
 import threading
@@ -26,6 +25,7 @@ import time
 from pathlib import Path
 
 import figures
+import part_rows
 import plots
 import report
 
@@ -82,10 +82,10 @@ def parts(options):
                 "{json}", *words]
 
     def scaling(part, title):
-        return (title, script("scaling.py", part, *ranks, *hosts, *less), scaling_rows)
+        return (title, script("scaling.py", part, *ranks, *hosts, *less), part_rows.of_scaling)
 
     def ops(title, *words, name="ops.py"):
-        return title, script(name, *words, *less), ops_rows
+        return title, script(name, *words, *less), part_rows.of_ops
 
     size = "W" if quick else "A"
     few = [str(n) for n in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)][:5 if quick else None]
@@ -95,18 +95,19 @@ def parts(options):
         "stencil": scaling("stencil", "Stencil by ranks"),
         "hydro": scaling("hydro", "Hydrodynamics by ranks"),
         "hosts": ("Pipeline, stencil and hydrodynamics on two to eight hosts, 1 Gbit/s",
-                  script("hosts.py", *less), scaling_rows),
+                  script("hosts.py", *less), part_rows.of_scaling),
         "matmul": scaling("matmul", "Matrix product by ranks"),
         "cholesky": scaling("cholesky", "Cholesky factorisation by ranks"),
         "diagrams": ("Pipeline on 4 ranks, who works when: from traces",
-                     script("diagrams.py", rounds=1), diagram_rows),
+                     script("diagrams.py", rounds=1), part_rows.of_diagram),
         "ft1": ("NAS FT on this machine, 2 ranks: flavours of put, MPI, FFTW's transform over MPI",
-                script("ft.py", "--class", size), ft_rows),
+                script("ft.py", "--class", size), part_rows.of_ft),
         "ft2d": ("NAS FT on this machine, 4 ranks as 2 x 2: two exchanges a transform",
-                 script("ft.py", "--class", size, "--ranks", "4", "--grid", "2x2"), ft_rows),
+                 script("ft.py", "--class", size, "--ranks", "4", "--grid", "2x2"),
+                 part_rows.of_ft),
         "ft": ("NAS FT on four hosts, 1 Gbit/s, beside MPI",
                script("net.py", "--ft", "--ft-class", size),
-               functools.partial(ft_rows, far=True)),
+               functools.partial(part_rows.of_ft, far=True)),
         "ops": ops("Overhead, gap and latency by size, one host"),
         "opsfar": ops("Operations by size over the conduit udp, one host", "--far"),
         "opsofi": ops("Operations by size over the conduit ofi, one host", "--far", "--conduit",
@@ -118,176 +119,39 @@ def parts(options):
                        name="overlap.py"),
         "overlapnet": ops("Share hidden by size, two hosts, 1 Gbit/s", "--lab",
                           name="overlap.py"),
-        "upc": ("Ways of UPC to hand over data", script("upc_ways.py"), ops_rows),
+        "upc": ("Ways of UPC to hand over data", script("upc_ways.py"), part_rows.of_ops),
         "forms": ("Barrier, broadcast, all-reduce and exchange in each form",
-                  script("forms.py", "--ranks", "2,4,8" if quick else "2,4,8,16,32"), forms_rows),
-        "coll": ("Collectives beside MPI, 2 ranks", script("compare.py"), coll_rows),
+                  script("forms.py", "--ranks", "2,4,8" if quick else "2,4,8,16,32"),
+                  part_rows.of_forms),
+        "coll": ("Collectives beside MPI, 2 ranks", script("compare.py"), part_rows.of_coll),
         "coll4": ("Collectives beside MPI, 4 ranks",
-                  script("compare.py", "--ranks", "4"), coll_rows),
+                  script("compare.py", "--ranks", "4"), part_rows.of_coll),
         "fetchadd": ("Fetch-and-add by processes", script("fetchadd.py", *less),
-                     scaling_rows),
+                     part_rows.of_scaling),
         "start": ("Start and memory of a job by ranks",
-                  script("starts.py", "--ranks", ",".join(few)), scaling_rows),
+                  script("starts.py", "--ranks", ",".join(few)), part_rows.of_scaling),
         "silent": ("Operations whose target makes no call",
-                   script("silent.py"), silent_rows),
+                   script("silent.py"), part_rows.of_silent),
         "rails": ("Puts and messages over one to four links, two hosts",
-                  script("rails.py"), rails_rows),
+                  script("rails.py"), part_rows.of_rails),
         "sim": ("At scale, simulated, beside the published figures of the original study",
                 [sys.executable, HERE / "simulate.py", *less, "--build", options.build, "--out",
-                 options.out / "simulation", "--budget", "{budget}", "--json", "{json}"], sim_rows),
-        "bench": ("Operations beside their floors", bench, bench_rows),
+                 options.out / "simulation", "--budget", "{budget}", "--json", "{json}"],
+                part_rows.of_sim),
+        "bench": ("Operations beside their floors", bench, part_rows.of_bench),
         "apps": ("Applications beside MPI and ScaLAPACK, 2 ranks", script("apps.py", *less),
-                 app_rows),
+                 part_rows.of_app),
         "apps4": ("Applications beside MPI and ScaLAPACK, 4 ranks",
-                  script("apps.py", "--ranks", "4", *less), app_rows),
+                  script("apps.py", "--ranks", "4", *less), part_rows.of_app),
         "caf": ("Applications in coarray Fortran beside OpenCoarrays, 2 ranks",
-                script("caf_apps.py"), caf_rows),
-        "net": ("Two ranks on two hosts, beside MPI over TCP", script("net.py"), net_rows),
+                script("caf_apps.py"), part_rows.of_caf),
+        "net": ("Two ranks on two hosts, beside MPI over TCP", script("net.py"), part_rows.of_net),
         "apps4hosts": ("matmul and cholesky on four hosts, 1 Gbit/s, beside ScaLAPACK",
                        script("net.py", "--apps", "--problem",
-                              "1000" if quick else "2000"), app_rows),
-        "cells": ("Figures for which a peer was faster once", script("cells.py"), cell_rows),
+                              "1000" if quick else "2000"), part_rows.of_app),
+        "cells": ("Figures for which a peer was faster once", script("cells.py"),
+                  part_rows.of_cell),
     }
-
-
-def side(value, unit, samples=()):
-    """(median, unit, least, most)"""
-    return value, unit, min(samples, default=value), max(samples, default=value)
-
-
-# A row is (what, {side: (median, unit, least, most)}, ratio or None, target or None, whether it is
-# met or None).
-def bench_rows(data):
-    """Figures of `tombolo bench` that have a target."""
-    for f in data["figures"]:
-        if f["target"] is None:
-            continue
-        name = f"{f['group']} {f['name']}" + (f", {f['bytes']} B" if f["bytes"] else "")
-        sides = {"tombolo": (f["median"], f["unit"], f["min"], f["max"])}
-        if f["floor_median"] is not None:
-            sides[f["floor"] or "floor"] = side(f["floor_median"], f["unit"], [f["floor_min"]])
-        yield name, sides, f["ratio"], f["target"], f["ok"]
-
-
-def coll_rows(data):
-    for r in data["records"]:
-        samples = r.get("samples", {})
-        yield (f"{r['collective']}, {r['bytes']} B",
-               {s: side(v, "us", samples.get(s, ())) for s, v in r["us"].items()},
-               r["ratio"], r["target"], r["ok"])
-
-
-def app_rows(data):
-    for r in data["records"]:
-        sides = {name: side(statistics.median(values), "M/s", values)
-                 for name, values in r["mflops"].items()}
-        met = r["ratio"] >= r["target"] if r["ratio"] else None
-        yield app_name(r), sides, r["ratio"], r["target"], met
-
-
-def app_name(record):
-    """An application and its problem, with computing alone over the best peer (targets.py reads
-    it)."""
-    bound = f", computing alone {record['bound']:.2f}" if record.get("bound") else ""
-    return f"{record['application']} {record['problem']}{bound}"
-
-
-def caf_rows(data):
-    for r in data["records"]:
-        sides = {name: side(statistics.median(values), "ms", values)
-                 for name, values in r["ms"].items()}
-        met = r["ratio"] <= r["target"] if r["ratio"] else None
-        yield app_name(r), sides, r["ratio"], r["target"], met
-
-
-def net_rows(data):
-    for r in data["records"]:
-        met = r["ratio"] <= r["target"] if r["ratio"] and r["target"] else None
-        samples = r.get("samples", {})
-        yield (f"{r['name']}, {r['bytes']} B",
-               {s: side(v, "us", samples.get(s, ())) for s, v in r["us"].items()},
-               r["ratio"], r["target"], met)
-
-
-def cell_rows(data):
-    for r in data["records"]:
-        if r["ours"] is not None:
-            sides = {"tombolo": side(r["ours"], r["unit"])}
-            sides |= {"peer": side(r["peer"], r["unit"])} if r["peer"] is not None else {}
-            yield r["what"], sides, r["found"], r["wanted"], r["met"]
-
-
-def ft_rows(data, far=False):
-    """far: on several hosts, where rows have targets."""
-    samples = data.get("seconds", {})
-    sides = {way: side(value, "s", samples.get(way, ())) for way, value in data["records"].items()}
-    if sides:
-        yield "NAS FT", sides, None, None, None
-    best = min((v for way, v in data["records"].items() if way.startswith("tombolo")), default=None)
-    slabs, packed = (data["records"].get(f"tombolo {w}") for w in ("slabs", "packed"))
-    mpi = data["records"].get("openmpi alltoall")
-    if slabs and packed:
-        yield ("slabs over packed", {}, packed / slabs,
-               *((1.2, packed / slabs >= 1.2) if far else (None, None)))
-    if best and mpi:
-        yield ("our best over Open MPI's MPI_Alltoall", {}, mpi / best,
-               *((1.4, mpi / best >= 1.4) if far else (None, None)))
-
-
-def measured(r):
-    unit = "" if r["name"].endswith("overlap") else "us"
-    return {s: (v[0], unit, v[1], v[2]) for s, v in r["sides"].items()}
-
-
-def ops_rows(data):
-    for r in data["records"]:
-        place = f", {r['place']}" if "place" in r else ""
-        yield f"{r['name']}, {r['bytes']} B{place}", measured(r), None, None, None
-
-
-def forms_rows(data):
-    for job in data["jobs"]:
-        for r in job["records"]:
-            size = f", {r['bytes']} B" if r["bytes"] else ""
-            yield f"{r['name']}{size}, {job['ranks']} ranks", measured(r), None, None, None
-
-
-def scaling_rows(data):
-    for r in data["records"]:
-        ms = [1e3 * v for v in r["values"]]
-        name = f"{r['panel']}, {r['ranks']} ranks"
-        if r.get("unit"):
-            yield name, {r["line"]: side(statistics.median(r["values"]), r["unit"],
-                                         r["values"])}, None, None, None
-        else:
-            yield name, {r["line"]: side(statistics.median(ms), "ms", ms)}, None, None, None
-
-
-def silent_rows(data):
-    for r in data["records"]:
-        yield (r["operation"], {f"conduit {r['conduit']}": side(statistics.median(r["us"]), "us",
-                                                                r["us"])}, None, None, None)
-
-
-def diagram_rows(data):
-    for r in data["records"]:
-        yield r["title"], {way: side(100 * part, "%") for way, part in r["shares"].items()}, \
-            None, None, None
-
-
-def rails_rows(data):
-    for r in data["records"]:
-        rates = [v / 1e6 for v in r["values"]]
-        yield (f"{r['panel']}, {r['bytes']} B", {
-            r["line"]: side(statistics.median(rates), "MB/s", rates)}, None, None, None)
-
-
-def sim_rows(data):
-    for r in data["records"]:
-        if r["simulated"]:
-            yield (r["what"], {"tombolo (simulated)": side(r["simulated"], r["unit"], ()),
-                               "published": side(r["published"], r["unit"], ())},
-                   r["simulated"] / r["published"], None, None)
 
 
 class Watch:
