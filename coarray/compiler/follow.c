@@ -345,9 +345,12 @@ static bool is_row(const struct caf_trial *t, size_t word, size_t at, struct row
   return true;
 }
 
-/* Whether the accessor follows the word that these subscripts say, or at least no other one: beyond
- * the bounds of an array, what else is there may lead anywhere. [in] tuple: the index of each in
- * its row. */
+static uint32_t count_of(const struct row *row) {
+  return row->before + 1 + row->after;
+}
+
+/* Whether the accessor follows the word that these subscripts say. [in] tuple: the value of each,
+ * less that of the access. */
 static bool follows_tuple(const struct caf_trial *t, const struct rows *rows,
                           const uint32_t *tuple) {
   struct values v[CAF_SUBSCRIPTS_MAX];
@@ -355,36 +358,109 @@ static bool follows_tuple(const struct caf_trial *t, const struct rows *rows,
   uint32_t word = (uint32_t)rows->word;
   for (uint32_t i = 0; i < rows->count; i++) {
     const struct row *const row = &rows->row[i];
-    const uint32_t change = tuple[i] - row->before;
-    set_value(&v[i], &next, row->at, change);
+    set_value(&v[i], &next, row->at, tuple[i]);
     next.ask = &v[i].ask;
-    word += change * row->stride;
+    word += tuple[i] * row->stride;
   }
-  if (word >= t->token->bytes || follows_only(t, next.ask, word)) return true; /* or is refused */
-  return !is_trapped_with(t, next.ask, trial.trap, word, FILL);
+  return word >= t->token->bytes || follows_only(t, next.ask, word); /* else the path refuses it */
 }
 
-/* Whether the accessor follows the words that the subscripts say: each tuple of them is tried, or
- * the corners and many others. */
-static bool follows_tuples(const struct caf_trial *t, const struct rows *rows) {
-  uint32_t tuple[CAF_SUBSCRIPTS_MAX];
-  uint64_t all = 1;
+static bool has_tuple(const struct rows *rows, const uint32_t *tuple) {
+  bool has = true;
   for (uint32_t i = 0; i < rows->count; i++)
-    if (all <= TUPLES_MAX) all *= rows->row[i].before + 1 + rows->row[i].after;
-  const bool some = all > TUPLES_MAX;
-  const uint64_t corners = some ? (uint64_t)1 << rows->count : 0, tries = some ? TUPLES_MAX : all;
-  uint32_t random = 1;
-  for (uint64_t n = 0; n < tries; n++) {
-    uint64_t rest = n;
-    for (uint32_t i = 0; i < rows->count; i++) {
-      const uint32_t count = rows->row[i].before + 1 + rows->row[i].after;
-      random = random * 1664525u + 1013904223u;
-      tuple[i] = n < corners ? (uint32_t)(n >> i & 1) * (count - 1)
-                 : some      ? (uint32_t)((uint64_t)random * count >> 32)
-                             : (uint32_t)(rest % count);
-      rest /= count;
+    has = has && tuple[i] + rows->row[i].before < count_of(&rows->row[i]);
+  return has;
+}
+
+/* Leaves out values so that a tuple is none any more: those of the longest row that can be cut. */
+static bool cut(struct rows *rows, const uint32_t *tuple) {
+  struct row *longest = NULL;
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < rows->count; i++)
+    if (tuple[i] && (!longest || count_of(&rows->row[i]) > count_of(longest))) {
+      longest = &rows->row[i];
+      at = tuple[i];
     }
+  if (!longest) return false;
+  if (at + longest->before < longest->before) /* below the value of the access */
+    longest->before = -at - 1;
+  else
+    longest->after = at - 1;
+  return true;
+}
+
+/* Number n of the tuples of the rows: all of them in turn, or the corners and others by chance. */
+static void choose_tuple(const struct rows *rows, uint64_t n, bool some, uint32_t *tuple) {
+  static uint32_t random = 1;
+  const uint64_t corners = (uint64_t)1 << rows->count;
+  for (uint32_t i = 0; i < rows->count; i++) {
+    const uint32_t count = count_of(&rows->row[i]);
+    random = random * 1664525u + 1013904223u;
+    uint32_t index = (uint32_t)(n % count);
+    if (some) index = (uint32_t)((uint64_t)random * count >> 32);
+    if (some && n < corners) index = (uint32_t)(n >> i & 1) * (count - 1);
+    n = some ? n : n / count;
+    tuple[i] = index - rows->row[i].before;
+  }
+}
+
+/* Tries the tuples of the rows, or many of them, and cuts the rows to those by which the accessor
+ * follows the words that these say: beyond the bounds of an array it may not, nor by a product.
+ * Returns false where some are still wrong. */
+static bool follows_tuples(const struct caf_trial *t, struct rows *rows) {
+  const struct rows all = *rows;
+  uint32_t tuple[CAF_SUBSCRIPTS_MAX];
+  uint64_t count = 1;
+  for (uint32_t i = 0; i < rows->count; i++)
+    if (count <= TUPLES_MAX) count *= count_of(&rows->row[i]);
+  const bool some = count > TUPLES_MAX;
+  for (uint64_t n = 0; n < (some ? TUPLES_MAX : count); n++) {
+    choose_tuple(&all, n, some, tuple);
+    if (has_tuple(rows, tuple) && !follows_tuple(t, rows, tuple) && !cut(rows, tuple)) return false;
+  }
+  for (uint64_t n = 0; some && n < TUPLES_MAX; n++) {
+    choose_tuple(rows, n, true, tuple);
     if (!follows_tuple(t, rows, tuple)) return false;
+  }
+  return true;
+}
+
+static bool is_of_row(const struct rows *rows, size_t at) {
+  bool is = false;
+  for (uint32_t i = 0; i < rows->count; i++) is = is || rows->row[i].at == at;
+  return is;
+}
+
+/* Changes a value that is no subscript, or all of them. [in] only: where it is; SIZE_MAX: all. */
+static void change_others(struct values *v, const struct caf_trial *t, const struct rows *rows,
+                          size_t only, uint32_t change) {
+  memset(v->add, 0, sizeof v->add);
+  v->ask = *t->ask;
+  v->ask.add = v->add;
+  memcpy(v->add, t->ask->add, t->ask->add_bytes);
+  for (size_t at = 0; at + 4 <= t->ask->add_bytes; at += 4) {
+    uint32_t value;
+    if (is_of_row(rows, at) || holds_address(t, at) || (only != SIZE_MAX && at != only)) continue;
+    memcpy(&value, v->add + at, sizeof value);
+    value += change;
+    memcpy(v->add + at, &value, sizeof value);
+  }
+}
+
+/* Whether the other values choose no word where the subscripts are first and last: a factor has no
+ * effect while the other one is 0. */
+static bool ignores_others(const struct caf_trial *t, const struct rows *rows) {
+  uint32_t tuple[CAF_SUBSCRIPTS_MAX];
+  struct caf_trial next = *t;
+  struct values v;
+  next.ask = &v.ask;
+  for (uint64_t n = 0; n < (uint64_t)1 << rows->count; n++) {
+    choose_tuple(rows, n, true, tuple);
+    for (size_t at = 0; at <= t->ask->add_bytes; at += 4)
+      for (uint32_t by = 1; by == 1 || by == UINT32_MAX; by -= 2) {
+        change_others(&v, t, rows, at + 4 > t->ask->add_bytes ? SIZE_MAX : at, by);
+        if (!follows_tuple(&next, rows, tuple)) return false;
+      }
   }
   return true;
 }
@@ -400,7 +476,7 @@ static bool find_rows(const struct caf_trial *t, struct rows *rows) {
     if (rows->count == CAF_SUBSCRIPTS_MAX) return false;
     rows->row[rows->count++] = row;
   }
-  return rows->count < 2 || follows_tuples(t, rows);
+  return (rows->count < 2 || follows_tuples(t, rows)) && ignores_others(t, rows);
 }
 
 /* A path with these subscripts. */
@@ -409,7 +485,7 @@ static struct caf_path path_of(const struct caf_trial *t, const struct rows *row
   for (uint32_t i = 0; i < rows->count; i++) {
     const struct row *const row = &rows->row[i];
     const struct caf_subscript one = {.first = row->value - row->before,
-                                      .count = row->before + 1 + row->after,
+                                      .count = count_of(row),
                                       .stride = row->stride,
                                       .at = row->at};
     path.word -= row->before * row->stride;

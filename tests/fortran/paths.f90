@@ -22,6 +22,10 @@ program paths
     integer :: id
     integer, pointer :: p
   end type
+  type :: hand
+    type(pointing) :: finger(0:1, 3)
+  end type
+  type(hand) :: palm[*]
   type(cell) :: row(200)[*], cube(2, 3, 4)[*]
   type(cell), allocatable :: field(:, :)[:]
   type(house) :: town(2, 2)[*], lone[*]
@@ -29,7 +33,7 @@ program paths
   type(pointing), allocatable :: grid(:, :)[:]
   integer, target :: inside(2)[*], outside(1000)
   integer, volatile :: flag[*]
-  integer :: me, other, i, j, k, l, shape
+  integer :: me, other, i, j, k, l, m, n, shape
   integer(8) :: begin, now, rate
 
   me = this_image()
@@ -57,6 +61,11 @@ program paths
       end do
     end do
   end do
+  do k = 1, 3
+    palm%finger(0, k)%p => inside(1)
+    palm%finger(1, k)%p => inside(2)
+  end do
+  palm%finger(0, 1)%p => outside(1)
   do k = 1, 1000
     line(k)%p => inside(1 + mod(k, 2))
     if (k == 777) line(k)%p => outside(k)
@@ -70,6 +79,15 @@ program paths
     call expect(line(1 + i / 90)[other]%p == (5 + mod(1 + i / 90, 2)) * other, 'a target by a quotient')
     j = merge(1, 1 + mod(i, 5), i < 200)
     k = merge(1, 1 + mod(i, 7), i < 200)
+    l = merge(3, 1 + mod(i, 3), i < 200)
+    n = merge(1, mod(i, 2), i < 200)
+    m = merge(1, mod(i / 2, 2), i < 200)
+    call expect(palm[other]%finger(n * m, l)%p == &
+                merge(1000 * other + 1, (5 + n * m) * other, n * m == 0 .and. l == 1), 'a target by a product and another')
+    n = merge(0, mod(i, 2), i < 200)
+    m = merge(0, mod(i / 2, 2), i < 200)
+    call expect(palm[other]%finger(1 - n * m, l)%p == &
+                merge(1000 * other + 1, (6 - n * m) * other, n * m == 1 .and. l == 1), 'a target by a product that was 0')
     call expect(line(k * j)[other]%p == (5 + mod(k * j, 2)) * other, 'a target by a product')
   end do
   sync all
