@@ -22,7 +22,7 @@
 #include <poll.h>
 
 /* Fixed by this interface. */
-#define TMB_NET_ABI          14 /* changes with this file; a plug-in of another number is refused */
+#define TMB_NET_ABI          15 /* changes with this file; a plug-in of another number is refused */
 #define TMB_NET_SECRET_BYTES 32
 
 struct tmb_net; /* a conduit's own state */
