@@ -136,7 +136,7 @@ static inline uint32_t equal_to(const uint16_t *word, uint32_t at, uint32_t end)
   const uint16_t first = word[at];
   for (uint32_t few = at + 4; at < few; at++)
     if (at == end || word[at] != first) return at;
-  return equal_to_many(word, at, end);
+  return at == end || word[at] != first ? at : equal_to_many(word, at, end);
 }
 
 /* As next_set, where some words are not set. */

@@ -406,6 +406,10 @@ CASE(ok_fetched) {
   barrier();
   gex_AD_Destroy(ad);
 }
+CASE(ok_four) { /* of words that lie together, each rank its own */
+  for (int i = 0; i < 4 && !me; i++) base[0][i] = i;
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, base[0] + 4, v, 64, 0);
+}
 CASE(ok_there) {
   atomic_long *const flag = (atomic_long *)((me ? mapped(0) : base[0]) + 20);
   if (me == 1) {
