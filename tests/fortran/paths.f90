@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Subscripts choose which address of another image an accessor follows: up to four of them, in large
 ! arrays and large structures, by expressions, in arrays of another shape. Then such accesses are
-! made while the other image computes and serves none, and so need nothing of it.
+! made while all others compute and serve none, and so need nothing of them: on one host.
 ! ranks: 2
 ! env: TOMBOLO_PROGRESS_SHARE=0
 ! since: 15
@@ -33,11 +33,13 @@ program paths
   type(pointing), allocatable :: grid(:, :)[:]
   integer, target :: inside(2)[*], outside(1000)
   integer, volatile :: flag[*]
-  integer :: me, other, i, j, k, l, m, n, shape
+  integer :: me, other, i, j, k, l, m, n, shape, places, checked
   integer(8) :: begin, now, rate
 
   me = this_image()
-  other = 3 - me
+  other = mod(me, num_images()) + 1
+  call get_environment_variable('TOMBOLO_PLACES', length=places)
+  call get_environment_variable('ASAN_OPTIONS', length=checked)
   flag = 0
   inside = [5 * me, 6 * me]
   outside = [(1000 * me + k, k=1, 1000)]
@@ -113,7 +115,10 @@ program paths
     deallocate (grid)
   end do
 
-  if (me == 2) then
+  ! A message to an image that computes has no answer; AddressSanitizer ends what an accessor is tried with.
+  if (places > 0 .or. checked > 0) then
+    flag = 1
+  else if (me > 1) then
     call system_clock(begin, rate)
     now = begin
     do while (flag == 0 .and. now - begin < seconds * rate)
@@ -124,11 +129,13 @@ program paths
     do i = 1, many
       call near(i)
     end do
-    flag[2] = 1
+    do k = 2, num_images()
+      flag[k] = 1
+    end do
   end if
   sync all
-  call expect(row(3)%a(2) == many .or. me == 1, 'what was put')
-  call expect(cube(1, 2, 3)%a(2) == many .or. me == 1, 'what was put into a cube')
+  call expect(row(3)%a(2) == many, 'what was put')
+  call expect(cube(1, 2, 3)%a(2) == many, 'what was put into a cube')
   call finish
 
 contains
