@@ -331,7 +331,6 @@ static bool is_row(const struct caf_trial *t, size_t word, size_t at, struct row
   struct values v;
   size_t next = SIZE_MAX;
   uint32_t by = 1;
-  if (holds_address(t, at)) return false;
   for (int i = 0; i < 2 && (next == SIZE_MAX || next == word); i++, by = -by) {
     set_value(&v, t, at, by);
     next = find_word(t, &v.ask);
@@ -440,7 +439,7 @@ static void change_others(struct values *v, const struct caf_trial *t, const str
   memcpy(v->add, t->ask->add, t->ask->add_bytes);
   for (size_t at = 0; at + 4 <= t->ask->add_bytes; at += 4) {
     uint32_t value;
-    if (is_of_row(rows, at) || holds_address(t, at) || (only != SIZE_MAX && at != only)) continue;
+    if (is_of_row(rows, at) || (only != SIZE_MAX && at != only)) continue;
     memcpy(&value, v->add + at, sizeof value);
     value += change;
     memcpy(v->add + at, &value, sizeof value);
@@ -537,7 +536,8 @@ static bool keeps_to(const struct caf_trial *t, const struct room *room, const s
          trial.at - (uintptr_t)trial.regions >= REGIONS * trial.bytes;
 }
 
-/* Whether any of the values of the accessor may be the address of others. */
+/* Whether any of the values of the accessor may be the address of others: what it reads there could
+ * not be changed. */
 static bool has_addresses(const struct caf_trial *t) {
   for (size_t at = 0; at + 4 <= t->ask->add_bytes; at += 4)
     if (holds_address(t, at)) return true;
@@ -551,9 +551,8 @@ static bool has_subscript(const struct caf_path *path, size_t at) {
   return has;
 }
 
-/* Whether the accessor does so whatever its values are, none of which is an address: a value that
- * has part in a subscript reaches the next word by some step. Those that the path knows may do so.
- */
+/* Whether the accessor does so whatever its values are: a value that has part in a subscript
+ * reaches the next word by some step. Those that the path knows may do so. */
 static bool always_keeps_to(const struct caf_trial *t, const struct part *part,
                             const struct caf_path *path) {
   struct values v;
@@ -577,7 +576,6 @@ static bool always_keeps_to(const struct caf_trial *t, const struct part *part,
 static bool keeps_to_path(const struct caf_trial *t, const struct caf_path *path, size_t word) {
   const size_t in = word % t->element;
   const struct part part = {.offset = word - in, .bytes = t->element, .word = in / WORD};
-  if (has_addresses(t)) return path->one.count || t->element == t->token->bytes;
   return always_keeps_to(t, &part, path);
 }
 
@@ -626,7 +624,7 @@ static bool depends_on(const struct caf_trial *t, size_t at, uint32_t change) {
   uint32_t value;
   memcpy(&value, (const char *)t->ask->add + at, sizeof value);
   const bool upper_half = at % WORD && (value == 0 || value == UINT32_MAX); /* of 8 bytes */
-  if (upper_half || holds_address(t, at)) return false;
+  if (upper_half) return false;
   set_value(&v, t, at, change);
   return !run(t, &v.ask, &seen, 0);
 }
@@ -680,13 +678,16 @@ static uint64_t find_all(const struct caf_trial *t) {
   const struct part all = {.bytes = t->token->bytes, .words = words, .word = SIZE_MAX};
   copy_moved(t, ~words);
   if (!words || !is_enough(t) || depends_on_values(t, &none)) return 0;
-  return has_addresses(t) || always_keeps_to(t, &all, &none) ? words : 0;
+  return always_keeps_to(t, &all, &none) ? words : 0;
 }
 
 void caf_follow(const struct caf_trial *t, struct caf_followed *found) {
   struct caf_followed f = {0};
   found->ended = t->element % WORD || t->ask->add_bytes > ADD_MAX || !begin_trial(t);
-  if (found->ended) return;
+  if (found->ended || has_addresses(t)) {
+    found->ended = true;
+    return;
+  }
   f.has_path = find_path(t, &f.path);
   if (!f.has_path || !f.path.links) f.words = find_all(t);
   f.ended = true;
