@@ -55,6 +55,11 @@ program paths
       allocate (field(i, j)%a(2), source=me * 1000 + 20 * i + j)
     end do
   end do
+  lone%plan = 0.5
+  town(1, 1)%plan = 0.5
+  town(2, 1)%plan = 0.5
+  town(1, 2)%plan = 0.5
+  town(2, 2)%plan = 0.5
   do l = 1, 3
     do k = 1, 8
       allocate (lone%room(k, l)%a(2), source=me * 50 + 10 * l + k)
