@@ -111,7 +111,7 @@ class Generator:
             at = SIGNALS + 64 * dice.randrange(2) if what == READ and dice.random() < 0.7 else at
         count = 0
         if kind in ("LOAD", "STORE") and dice.random() < 0.4:
-            count, what = dice.choice((2, 3, 9, 24)), dice.randrange(2)
+            count, what = dice.choice((2, 3, 4, 5, 9, 24)), dice.randrange(2)
         peer = dice.randrange(RANKS)
         where, local = self.result(rank, peer, at) if kind == "ATOMIC" else (OWN, 0)
         self.add(rank, kind, peer=peer, at=at, bytes=size, mode=mode, slot=slot, what=what,

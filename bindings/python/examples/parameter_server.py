@@ -15,8 +15,6 @@ import tombolo
 
 TRUE = np.array([2.0, -3.0])
 RATE = 0.05
-job = tombolo.init()
-parameters = job.zeros(2)
 state = {"gradients": 0}
 
 
@@ -24,6 +22,10 @@ def apply(gradient):
     """Runs on the server for each message."""
     parameters.local[...] -= RATE * gradient
     state["gradients"] += 1
+
+
+job = tombolo.init()
+parameters = job.zeros(2)  # the others may go on, and send, before this rank does
 
 
 def work(rounds, rng):

@@ -110,8 +110,8 @@ int tmbpy_poll(void);
 /* Runs the callbacks of futures that are complete. Returns 0 or -1. */
 int tmbpy_wait_callbacks(void);
 
-/* After a wait that was over in its first call: serves what has come. Returns 0 or -1. */
-int tmbpy_wait_over(void);
+/* Before a wait: serves what has come. Returns 0 or -1. */
+int tmbpy_wait_serve(void);
 
 /* Method poll(timeout_s). */
 PyObject *tmbpy_wait_poll(PyObject *module, PyObject *arg);

@@ -14,10 +14,16 @@ job = tombolo.init()
 me, size = job.rank, job.size
 right, left = (me + 1) % size, (me - 1) % size
 inbox = []
+barrier = 0  # in which this rank is
 
 
 def note(*args):
     inbox.append((job.sender, *args))
+
+
+def note_barrier(turn):
+    """Whether it runs in the barrier behind which it was sent."""
+    inbox.append(turn == barrier)
 
 
 def double(x):
@@ -58,6 +64,22 @@ def test_send_keeps_order():
     assert inbox == [(left, i) for i in range(100)]
     with pytest.raises(RuntimeError, match="no handler is running"):
         job.sender
+
+
+def test_a_barrier_runs_no_message_that_was_sent_behind_it():
+    """Near, and with two ranks: elsewhere a rank may hear it before it knows that all have come."""
+    global barrier
+    inbox.clear()
+    for turn in range(1, 301):
+        if turn % size == me:  # the last one sends while the others wake up
+            time.sleep(turn % 8 * 0.0004)
+        barrier = turn
+        job.barrier()
+        barrier = 0
+        job.send(right, note_barrier, turn)
+    until(lambda: len(inbox) == 300)
+    assert size > 2 or not job.is_near(right) or not any(inbox)
+    job.barrier()
 
 
 def test_large_messages():

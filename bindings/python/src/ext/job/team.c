@@ -229,17 +229,16 @@ static bool wait_briefly(gex_Event_t event) {
 }
 
 /* barrier(): without a future where the others soon come. Where losses are reported, the future
- * finds them. */
+ * finds them. What has come is served before: a message that waits once all are here may be of a
+ * rank that is ahead already, and need what this one makes next. */
 static PyObject *barrier_and_wait(PyObject *self, PyObject *unused) {
   struct tmbpy_team *team = ((struct team_base *)self)->core;
   (void)unused;
-  if (!usable(team)) return NULL;
+  if (!usable(team) || tmbpy_wait_serve() != 0) return NULL;
   const gex_Event_t event = gex_Coll_BarrierNB(team->tm, 0);
   if (!__atomic_load_n(&tmbpy.reports, __ATOMIC_RELAXED) &&
-      (event == GEX_EVENT_INVALID || wait_briefly(event))) {
-    if (tmbpy_wait_over() != 0) return NULL;
+      (event == GEX_EVENT_INVALID || wait_briefly(event)))
     Py_RETURN_NONE;
-  }
   struct tmbpy_future *future = tmbpy_future_new("barrier");
   if (!future) return NULL;
   tmbpy_future_set(future, event);

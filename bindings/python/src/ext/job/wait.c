@@ -35,7 +35,7 @@ enum outcome { GO_ON, READY, LATE, SERVE };
 /* One step without the GIL: whether the caller has to do something with it. */
 static enum outcome step(struct waiting *w, struct gexx_wait *wait) {
   if (w->aim->ready(w->aim->arg)) return READY;
-  if (tmbpy_message_waits()) return SERVE;
+  if (tmbpy_message_waits()) return w->aim->ready(w->aim->arg) ? READY : SERVE;
   if (w->steps++ % LOOK_STEPS == 0) {
     const uint64_t now = now_ns();
     if (now >= w->until) return LATE;
@@ -80,7 +80,7 @@ static int serve(void) {
   return tmbpy_wait_callbacks();
 }
 
-int tmbpy_wait_over(void) {
+int tmbpy_wait_serve(void) {
   const bool idle = !tmbpy_message_waits() && !__atomic_load_n(&tmbpy.watched, __ATOMIC_RELAXED);
   return idle ? 0 : serve();
 }
