@@ -31,4 +31,4 @@ def test_pip_without_headers(tmp_path):
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode, done.stdout
     for wanted in ("no Python.h in /nowhere", "python3-dev"):
-        assert wanted in done.stderr, done.stderr
+        assert wanted in " ".join(done.stderr.split()), done.stderr  # CMake breaks lines
