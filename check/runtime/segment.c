@@ -107,13 +107,14 @@ uintptr_t chk_resolve_any(uintptr_t addr) {
 }
 
 static bool has_alias(uintptr_t at) {
+  const uint32_t count = __atomic_load_n(&alias_count, __ATOMIC_ACQUIRE);
   uint32_t i = 0;
-  while (i < alias_count && aliases[i].at != at) i++;
-  return i < alias_count || alias_count == ALIASES;
+  while (i < count && aliases[i].at != at) i++;
+  return i < count || count == ALIASES;
 }
 
 void gexx_check_alias(gex_Rank_t rank, const void *at, size_t bytes, const void *memory) {
-  if (!chk_on()) return;
+  if (!chk_on() || has_alias((uintptr_t)at)) return;
   chk_guard();
   if (!has_alias((uintptr_t)at)) {
     aliases[alias_count].owner = rank;

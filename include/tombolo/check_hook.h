@@ -4,11 +4,11 @@
  * messages, and of what run-time libraries do without a call.
  *
  * Included by check/runtime, replay/runtime, the library (core/am/am_deliver.c, core/am/gate.c) and
- * the run-time libraries of UPC and OpenSHMEM; not by clients. The checker and replay stand before
- * the calls of the library, so they see what a program sends; they do not see when a handler runs,
- * nor loads and stores that synchronise. Invariant: without them nothing here is called, but for
- * programs compiled with `--check`; the functions gexx_check_* but for the first do nothing in the
- * library, and the checker's stand before them.
+ * the run-time libraries of UPC and OpenSHMEM, and the headers of C++; not by clients. The checker
+ * and replay stand before the calls of the library, so they see what a program sends; they do not
+ * see when a handler runs, nor loads and stores that synchronise. Invariant: without them nothing
+ * here is called, but for programs compiled with `--check`; the functions gexx_check_* but for the
+ * first do nothing in the library, and the checker's stand before them.
  */
 #ifndef GEXX_CHECK_HOOK_H
 #define GEXX_CHECK_HOOK_H

@@ -43,6 +43,19 @@ CASE(copied) {
   if (me == 0) std::copy(v, v + 8, mine);     // race: copied
   if (me == 1) tombolo::get(at[0] + 4, v, 1); // race: copied
 }
+CASE(local_of_other) {
+  if (me == 1) at[0].local()[2] = 5; // race: local_of_other
+  if (me == 0) sink = mine[2];       // race: local_of_other
+}
+CASE(local_and_put) {
+  if (me == 1) sink = *(at[2] + 3).local(); // race: local_and_put
+  if (me == 0) tombolo::put(at[2] + 3, 4L); // race: local_and_put
+}
+CASE(local_of_view) {
+  const auto there = tombolo::local(tombolo::view2d(at[1], 2, 4, 4));
+  if (me == 0) there(1, 1) = 1; // race: local_of_view
+  if (me == 2) sink = at[1][5]; // race: local_of_view
+}
 
 CASE(leak_future) {
   if (me == 0) new tombolo::future<>(tombolo::rput(at[1], v, 2)); // leak: leak_future
@@ -81,6 +94,15 @@ CASE(ok_barrier) {
     job->world().barrier();
   }
 }
+CASE(ok_local) {
+  long *const next = at[(me + 1) % 3].local();
+  next[me] = 1;
+  std::copy(v, v + 4, next + 4);
+  job->world().barrier();
+  sink = mine[(me + 2) % 3] + at[me].local()[4];
+  mine[8] = 1;
+  sink = next[9];
+}
 CASE(ok_wait) {
   if (me) return;
   auto done = tombolo::rget(at[1], v, 4);
@@ -104,9 +126,10 @@ const struct {
 } cases[] = {
 #define C(name) \
  { #name, name }
-    C(rput_load),  C(assigned),    C(rput_not_waited), C(rget_result), C(copied),
-    C(ok_barrier), C(ok_wait),     C(ok_call),         C(leak_future), C(leak_static),
-    C(leak_team),  C(leak_domain), C(leak_fetch),      C(ok_leak),
+    C(rput_load),      C(assigned),      C(rput_not_waited), C(rget_result), C(copied),
+    C(local_of_other), C(local_and_put), C(local_of_view),   C(ok_local),    C(ok_barrier),
+    C(ok_wait),        C(ok_call),       C(leak_future),     C(leak_static), C(leak_team),
+    C(leak_domain),    C(leak_fetch),    C(ok_leak),
 };
 
 const char *chosen = "";

@@ -16,6 +16,18 @@
 #include <type_traits>
 #include <utility>
 
+/* Whether this file is compiled with `--check`. */
+#if defined __SANITIZE_THREAD__
+# define TOMBOLO_CHECKED 1
+#elif defined __has_feature
+# define TOMBOLO_CHECKED __has_feature(thread_sanitizer)
+#else
+# define TOMBOLO_CHECKED 0
+#endif
+#if TOMBOLO_CHECKED
+# include "../check_hook.h"
+#endif
+
 namespace tombolo {
 
 using rank_t = gex_Rank_t;

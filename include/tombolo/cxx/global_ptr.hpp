@@ -51,6 +51,10 @@ public:
   T *local() const {
     char *const here = addr_ ? detail::self.near[rank_] : nullptr;
     if (!here) return nullptr;
+#if TOMBOLO_CHECKED
+    if (here != detail::self.mine)
+      gexx_check_alias(rank_, here, detail::self.memory.bytes(), detail::self.base[rank_]);
+#endif
     const uintptr_t offset =
         reinterpret_cast<uintptr_t>(addr_) - reinterpret_cast<uintptr_t>(detail::self.base[rank_]);
     return reinterpret_cast<T *>(reinterpret_cast<uintptr_t>(here) + offset);
@@ -67,11 +71,21 @@ public:
     return {rank_, addr_ - n};
   }
   /* Elements between two places of one rank. */
-  ptrdiff_t operator-(const global_ptr &other) const { return addr_ - other.addr_; }
-  template <class I, if_number<I> = 0> global_ptr &operator+=(I n) { return *this = *this + n; }
-  template <class I, if_number<I> = 0> global_ptr &operator-=(I n) { return *this = *this - n; }
-  global_ptr &operator++() { return *this += 1; }
-  global_ptr &operator--() { return *this -= 1; }
+  ptrdiff_t operator-(const global_ptr &other) const {
+    return addr_ - other.addr_;
+  }
+  template <class I, if_number<I> = 0> global_ptr &operator+=(I n) {
+    return *this = *this + n;
+  }
+  template <class I, if_number<I> = 0> global_ptr &operator-=(I n) {
+    return *this = *this - n;
+  }
+  global_ptr &operator++() {
+    return *this += 1;
+  }
+  global_ptr &operator--() {
+    return *this -= 1;
+  }
   global_ptr operator++(int) {
     const global_ptr was = *this;
     ++*this;
@@ -85,15 +99,25 @@ public:
   friend bool operator==(const global_ptr &a, const global_ptr &b) {
     return a.rank_ == b.rank_ && a.addr_ == b.addr_;
   }
-  friend bool operator!=(const global_ptr &a, const global_ptr &b) { return !(a == b); }
+  friend bool operator!=(const global_ptr &a, const global_ptr &b) {
+    return !(a == b);
+  }
   friend bool operator<(const global_ptr &a, const global_ptr &b) {
     if (a.rank_ != b.rank_) return a.rank_ < b.rank_;
     return reinterpret_cast<uintptr_t>(a.addr_) < reinterpret_cast<uintptr_t>(b.addr_);
   }
-  friend bool operator>(const global_ptr &a, const global_ptr &b) { return b < a; }
-  friend bool operator<=(const global_ptr &a, const global_ptr &b) { return !(b < a); }
-  friend bool operator>=(const global_ptr &a, const global_ptr &b) { return !(a < b); }
-  global_ref<T> operator*() const { return global_ref<T>(*this); }
+  friend bool operator>(const global_ptr &a, const global_ptr &b) {
+    return b < a;
+  }
+  friend bool operator<=(const global_ptr &a, const global_ptr &b) {
+    return !(b < a);
+  }
+  friend bool operator>=(const global_ptr &a, const global_ptr &b) {
+    return !(a < b);
+  }
+  global_ref<T> operator*() const {
+    return global_ref<T>(*this);
+  }
   template <class I, if_number<I> = 0> global_ref<T> operator[](I n) const {
     return global_ref<T>(*this + n);
   }
