@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define CHK_MAGIC        0x63686b31u
-#define CHK_LOCK_NS      1000000000u
+#define CHK_LOCK_NS      1000000000u /* a rank has waited so long before it looks for the owner */
 
 #define CHK_MODULES      256u
 #define CHK_PATH_BYTES   1024u
@@ -67,12 +67,14 @@ struct chk_access {
   uint32_t tick;        /* of the thread, at completion */
 };
 
-/* A rank's report at a barrier: its accesses with lower numbers are complete at this clock. */
+/* A rank's report at a barrier: its accesses with lower numbers are complete at this clock. And its
+ * process, see lock.c. */
 struct chk_floor {
   uint64_t clock; /* CHK_OPEN while it changes */
   uint64_t number;
-  uint64_t past; /* of the rank, the newest; atomic */
-  uint64_t unused[5];
+  uint64_t past;         /* of the rank, the newest; atomic */
+  uint64_t begun, space; /* of the process and its ID; 0: not known */
+  uint32_t pid, unused[5];
 };
 
 /* A page that has a shadow. Until it is shared, its owner alone has accessed it, with loads, stores

@@ -34,6 +34,17 @@ foreach(name races leaks turns)
   tmb_check_test(${name} ${name}.c $<TARGET_FILE:check.${name}>)
 endforeach()
 
+# Locks of the area, without a job.
+add_executable(check.area_lock "${tmb_check_tests_dir}/area_lock.c"
+  "${PROJECT_SOURCE_DIR}/check/runtime/lock.c")
+set_target_properties(check.area_lock PROPERTIES OUTPUT_NAME area_lock
+  RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/check")
+target_include_directories(check.area_lock PRIVATE "${PROJECT_SOURCE_DIR}")
+target_compile_definitions(check.area_lock PRIVATE GASNET_PAR=1 GEXX_NO_IDENT=1)
+target_link_libraries(check.area_lock PRIVATE tmb_warnings tombolo_shared)
+add_test(NAME multi.check_area_lock COMMAND check.area_lock)
+set_tests_properties(multi.check_area_lock PROPERTIES LABELS multi TIMEOUT 120)
+
 # Each function of the API is seen, or named in docs/CHECK.md.
 add_test(NAME multi.check_symbols COMMAND python3 "${tmb_check_tests_dir}/symbols.py")
 set_tests_properties(multi.check_symbols PROPERTIES LABELS multi TIMEOUT 60)

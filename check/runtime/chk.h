@@ -197,11 +197,16 @@ static inline void chk_exit(void) {
   chk_unguard();
 }
 
-/* ---- locks of the area */
+/* ---- lock.c: locks of the area, which have the rank of their owner, + 1; 0: free */
 void chk_lock_held(uint32_t *lock);
+/* This process is that of the rank. */
+void chk_owner_begins(void);
 
 static inline void chk_lock(uint32_t *lock) {
-  if (CHK_UNLIKELY(__atomic_exchange_n(lock, 1u, __ATOMIC_ACQUIRE))) chk_lock_held(lock);
+  uint32_t none = 0;
+  if (CHK_UNLIKELY(!__atomic_compare_exchange_n(lock, &none, chk.rank + 1, false, __ATOMIC_ACQUIRE,
+                                                __ATOMIC_RELAXED)))
+    chk_lock_held(lock);
 }
 
 static inline void chk_unlock(uint32_t *lock) {

@@ -13,31 +13,13 @@
  */
 #include "check/runtime/chk.h"
 
-#include <sched.h>
 #include <string.h>
-#include <time.h>
 
 #define ALIKE  32 /* messages in flight with one key, any of which may be the one that is here */
 
 #define SPARES 32u /* free objects that a rank keeps */
 
 static uint32_t spare[SPARES], spares; /* in use */
-
-static uint64_t now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-void chk_lock_held(uint32_t *lock) {
-  uint64_t since = 0;
-  for (unsigned tries = 1; __atomic_exchange_n(lock, 1u, __ATOMIC_ACQUIRE); tries++) {
-    if (tries % 64) continue;
-    sched_yield();
-    if (!since) since = now_ns();
-    if (now_ns() - since > CHK_LOCK_NS) return; /* its owner has died */
-  }
-}
 
 uint64_t chk_key(uint64_t kind, uint64_t a, uint64_t b) {
   uint64_t h = kind * UINT64_C(0x9e3779b97f4a7c15) ^ a;

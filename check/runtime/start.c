@@ -57,6 +57,7 @@ static bool map(const char *path) {
   if (at == MAP_FAILED) return false;
   chk.area = at;
   chk.shadows = chk_at(chk.area, chk.area->where_shadow);
+  chk_owner_begins();
   __atomic_fetch_add(&chk.area->attached, 1, __ATOMIC_RELAXED);
   return true;
 }
