@@ -18,8 +18,9 @@
  * A line that goes through memory has a run beside its code: the bytes from `first` to `next`, of
  * this epoch. An access at `next` makes it longer, and does nothing else; the words are set when
  * the run ends, with the epoch or because the line goes elsewhere. So does a line outside of the
- * segment, while nothing else is watched. Only a process of one thread has runs. Where threads may
- * race with each other, each has words of its own, and finds them by its thread pointer.
+ * segment, while nothing else is watched. Where threads may race with each other, each has words of
+ * its own, and finds them by its thread pointer; so it does its copy of all runs. A thread that
+ * enters what another one has accessed leaves `next` as it is: then only its own thread writes it.
  */
 #ifndef TMB_CHECK_LOCAL_H
 #define TMB_CHECK_LOCAL_H
@@ -68,6 +69,7 @@ struct chk_seen {
 #define CHK_FENCE      ((uintptr_t)1)
 
 #define CHK_RUN_LEAST  8u  /* accesses; a shorter run costs more than it saves */
+#define CHK_RUN_LOCKED 32u /* the same, of a thread that must lock to begin one */
 #define CHK_RUN_TRIES  16u /* runs of a line that are shorter, before it has none */
 #define CHK_RUN_STORES 0x80u
 
@@ -89,6 +91,7 @@ struct chk_near {
   const uint16_t *word[2]; /* [kind] of base */
   struct chk_near *next;
   intptr_t mine; /* of each thread its struct chk_mine, behind its thread pointer; 0: none */
+  struct chk_run *runs, *runs_end; /* of its lines */
 };
 
 /* Words of a thread, where each has its own. */
@@ -118,6 +121,10 @@ struct chk_watch {
   void (*changes)(uintptr_t addr, int kind); /* before a volatile access */
   /* Whether words of this thread settle an access, so that `access` need not be called. */
   int (*settles)(uintptr_t addr, size_t bytes, int kind, const void *pc);
+  /* Whether an access is in a run of this thread. in,out copy: what the thread adds to an address
+   * in near->runs, 0: it has no copy of them yet; run: with that added. */
+  int (*run_in_copy)(const struct chk_near *near, intptr_t *copy, struct chk_run *run,
+                     uintptr_t addr, const void *pc);
 };
 
 extern struct chk_watch tombolo_check_watch;

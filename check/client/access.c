@@ -17,6 +17,12 @@ chk_replay_fn *chk_replay;
 
 /* Named by inline.s, with offsets and numbers. */
 __attribute__((visibility("hidden"))) struct chk_near tombolo_check_near;
+/* Where several threads may race with each other, each adds this to the address of a run. */
+__attribute__((visibility("hidden"),
+               tls_model("initial-exec"))) _Thread_local intptr_t tombolo_check_copy;
+/* All runs of inline.s, by the linker. */
+extern struct chk_run __start_tombolo_check_runs[] __attribute__((weak, visibility("hidden"))),
+    __stop_tombolo_check_runs[] __attribute__((weak, visibility("hidden")));
 _Static_assert(sizeof(void *) != 8 || offsetof(struct chk_near, word[CHK_STORE]) == 32,
                "inline.s has offsets 0, 8, 16, 24 and 32");
 _Static_assert(sizeof(void *) != 8 ||
@@ -44,6 +50,8 @@ static void start(void) {
   struct chk_watch *const found = dlsym(RTLD_DEFAULT, "tombolo_check_watch");
   if (!found || found->size != sizeof *found || chk_watched == found) return;
   found->files = 1;
+  tombolo_check_near.runs = __start_tombolo_check_runs;
+  tombolo_check_near.runs_end = __stop_tombolo_check_runs;
   chk_watched = found;
   found->join(&tombolo_check_near, 0);
 }
@@ -115,6 +123,8 @@ __asm__(".pushsection .text\n"
           ".type tombolo_check_settle_" kind ", @function\n"                       \
           "tombolo_check_settle_" kind ":\n"                                       \
           ".cfi_startproc\n"                                                       \
+          "cmpb $0, 26(%rsi) # the line may have a run\n"                          \
+          "jne tombolo_check_settle\n"                                             \
           "movq tombolo_check_near+48(%rip), %rax\n"                               \
           "testq %rax, %rax\n"                                                     \
           "jz tombolo_check_settle\n"                                              \
@@ -172,13 +182,24 @@ static inline int settles(uintptr_t addr, size_t bytes, int kind, const void *pc
   return tombolo_check_near.mine && chk_settled(mine, addr, bytes, kind, pc);
 }
 
+/* As tombolo_check_access, where threads may race with each other. */
+static void access_of_each(const void *at, struct chk_run *run, int kind, const void *pc) {
+  const struct chk_watch *const w = chk_watched;
+  const uintptr_t addr = (uintptr_t)at;
+  const size_t bytes = run->how & ~CHK_RUN_STORES;
+  if (!chk_is_watched(at)) return;
+  if ((run->tries || !tombolo_check_copy) &&
+      w->run_in_copy(&tombolo_check_near, &tombolo_check_copy, run, addr, pc))
+    return;
+  if (!settles(addr, bytes, kind, pc) && !w->settles(addr, bytes, kind, pc))
+    chk_tell_any(at, bytes, kind, pc);
+}
+
 void tombolo_check_access(const void *at, struct chk_run *run, const void *pc) {
   const struct chk_watch *const w = chk_watched;
   const int kind = run->how & CHK_RUN_STORES ? CHK_STORE : CHK_LOAD;
   if (w->threads) {
-    const size_t bytes = run->how & ~CHK_RUN_STORES;
-    if (!settles((uintptr_t)at, bytes, kind, pc) && !w->settles((uintptr_t)at, bytes, kind, pc))
-      chk_tell_any(at, bytes, kind, pc);
+    access_of_each(at, run, kind, pc);
     return;
   }
   const int own = chk_in(&w->own, (uintptr_t)at);

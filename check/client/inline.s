@@ -42,11 +42,12 @@
 # An access. in stores: 0 or 1; looks: 0: it may lie at any place, so a look does not settle it.
   .macro tombolo_check_one bytes, stores, looks
   .hidden tombolo_check_near
+  .hidden tombolo_check_copy
   cmpq %rdi, .Ltombolo_check_run\@(%rip)
   jne .Ltombolo_check_other\@
   addq $\bytes, .Ltombolo_check_run\@(%rip)
 .Ltombolo_check\@:
-  .pushsection .data.tombolo_check, "aw", @progbits
+  .pushsection tombolo_check_runs, "aw", @progbits
   .balign 8
 .Ltombolo_check_run\@:
   .quad 0, 0, 0
@@ -65,7 +66,14 @@
   cmpb $0, .Ltombolo_check_run\@+26(%rip)
   je .Ltombolo_check\@
 .Ltombolo_check_call\@:
+  movq tombolo_check_copy@gottpoff(%rip), %rcx # with several threads each has a run
   leaq .Ltombolo_check_run\@(%rip), %rsi
+  addq %fs:(%rcx), %rsi
+  cmpq %rdi, (%rsi)
+  jne .Ltombolo_check_settle\@
+  addq $\bytes, (%rsi)
+  jmp .Ltombolo_check\@
+.Ltombolo_check_settle\@:
   leaq .Ltombolo_check\@(%rip), %rdx
   .if \looks && \bytes == 8
   tombolo_check_call tombolo_check_settle_\stores

@@ -95,6 +95,8 @@ struct chk_thread {
   uint16_t name;               /* its index + 1; 0: of all threads that have no clock */
   uint32_t number;             /* from 1 on, for users */
   struct chk_words *words;     /* NULL: none yet */
+  struct chk_run *runs;        /* of this epoch, in its copies */
+  struct chk_copy *copies;     /* of each part of the program that it was in */
   int state;                   /* CHK_FREE... */
   pthread_t id;
 };
@@ -113,6 +115,10 @@ struct chk_words *chk_words_new(void);
 /* Give this segment words. Returns whether there is address space. */
 bool chk_own_begin(uintptr_t base, uintptr_t bytes);
 void chk_own_end(void);
+/* Runs of a part of the program, for the acting thread alone; 0: there is no memory. out copy: what
+ * it adds to their addresses, until it ends. */
+bool chk_copy_new(const struct chk_near *near, intptr_t *copy);
+void chk_copies_end(struct chk_thread *t);
 /* Change what the program reads of the checker: the segment that has words, and whether `others`
  * are watched; or the latter alone. */
 void chk_near_all(void);
@@ -649,6 +655,9 @@ void chk_see(uintptr_t addr, size_t bytes, int kind, const void *pc);
 int chk_settles(uintptr_t addr, size_t bytes, int kind, const void *pc);
 /* As chk_see, for an access that does not make the run of its line longer. */
 void chk_run(struct chk_run *run, uintptr_t addr, const void *pc);
+/* As chk_run, of a thread of several, see struct chk_watch. */
+int chk_run_in_copy(const struct chk_near *near, intptr_t *copy, struct chk_run *run,
+                    uintptr_t addr, const void *pc);
 /* Ends all runs, for good. */
 void chk_runs_end(void);
 void chk_runs_never(void);

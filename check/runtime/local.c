@@ -147,6 +147,7 @@ void chk_local_start(void) {
   tombolo_check_watch.settles = chk_settles;
   tombolo_check_watch.access = on_access;
   tombolo_check_watch.run = chk_run;
+  tombolo_check_watch.run_in_copy = chk_run_in_copy;
   tombolo_check_watch.runs_end = chk_runs_end;
   tombolo_check_watch.atomic_begin = atomic_begin;
   tombolo_check_watch.atomic_end = atomic_end;

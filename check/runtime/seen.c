@@ -305,7 +305,8 @@ static void enter_group(struct entering *e, uintptr_t group) {
   }
 }
 
-static void end_runs(void);
+static void set_runs(struct chk_run *first);
+static void end_runs(struct chk_run **first);
 
 /* Whether a small segment has no words, as between two operations most often. */
 static inline bool has_none(void) {
@@ -337,10 +338,14 @@ static __attribute__((noinline)) void enter_all(void) {
   }
 }
 
-/* Enter the words of the thread that is acted for. */
+/* Enter the words of the thread that is acted for. Its runs end if it is this one. */
 void chk_enter_own(void) {
   if (!chk.own.bytes || !chk.self->words) return;
   w = chk.self->words;
+  if (chk.self == chk_me)
+    end_runs(&chk.self->runs);
+  else
+    set_runs(chk.self->runs);
   if (!has_none()) enter_all();
   w = &chk_words;
 }
@@ -356,7 +361,7 @@ static void enter_each_thread(void) {
 }
 
 static __attribute__((noinline)) void enter_any(void) {
-  if (chk.runs) end_runs();
+  if (chk.runs) end_runs(&chk.runs);
   if (chk.each_thread)
     enter_each_thread();
   else if (!has_none())
@@ -485,60 +490,93 @@ static size_t bytes_of(const struct chk_run *run) {
   return run->how & ~CHK_RUN_STORES;
 }
 
-static bool is_short(const struct chk_run *run) {
-  return run->next - run->first < CHK_RUN_LEAST * bytes_of(run);
+/* Whether some bytes of a run are too few. */
+static bool is_short(const struct chk_run *run, size_t bytes) {
+  return bytes < (chk.threads ? CHK_RUN_LOCKED : CHK_RUN_LEAST) * bytes_of(run);
 }
 
-/* The words of a run are set, where it is in the segment. It goes on. */
-static void set_run(struct chk_run *run) {
-  const uintptr_t from = run->first - chk.own.base;
-  const size_t bytes = run->next - run->first;
-  if (!bytes) return;
-  if (!is_short(run)) run->tries = CHK_RUN_TRIES;
-  if (from < chk.own.bytes) see(kind_of(run), run->word & (CHK_LINES - 1), from, bytes);
-  run->first = run->next;
+/* The words of a run are set, where it is in the segment. It goes on. Returns its bytes. */
+static size_t set_run(struct chk_run *run) {
+  const uintptr_t next = __atomic_load_n(&run->next, __ATOMIC_RELAXED), first = run->first;
+  const size_t bytes = next - first;
+  if (!bytes) return 0;
+  if (!is_short(run, bytes)) run->tries = CHK_RUN_TRIES;
+  if (first - chk.own.base < chk.own.bytes)
+    see(kind_of(run), run->word & (CHK_LINES - 1), first - chk.own.base, bytes);
+  run->first = next;
+  return bytes;
 }
 
-static void set_runs(void) {
-  for (struct chk_run *r = chk.runs; r; r = r->more) set_run(r);
+static void set_runs(struct chk_run *first) {
+  for (struct chk_run *r = first; r; r = r->more) (void)set_run(r);
 }
 
-static void end_runs(void) {
-  for (struct chk_run *r = chk.runs; r; r = r->more) {
-    set_run(r);
+static void end_runs(struct chk_run **first) {
+  for (struct chk_run *r = *first; r; r = r->more) {
+    (void)set_run(r);
     r->next = r->first = 0;
     r->listed = 0;
   }
-  chk.runs = NULL;
+  *first = NULL;
 }
 
-void chk_run(struct chk_run *run, uintptr_t addr, const void *pc) {
+/* An access that does not make its run longer. in,out all: the runs of its thread. */
+static void run_anew(struct chk_run **all, struct chk_run *run, uintptr_t addr, const void *pc) {
   const int kind = kind_of(run);
   const uintptr_t from = addr - chk.own.base;
-  chk_guard();
   const bool own = from < chk.own.bytes;
   if (own && !run->word) run->word = (uint16_t)line_of(kind, pc, bytes_of(run)) | CHK_WHOLE;
-  if (chk.threads) run->tries = 0;
-  if (is_short(run)) { /* the line is the first of a loop, or goes anywhere */
+  if (is_short(run, run->next - run->first)) { /* the first of a loop, or it goes anywhere */
     if (run->tries) run->tries--;
-    set_runs();
+    set_runs(*all);
   } else {
-    set_run(run);
+    (void)set_run(run);
   }
   run->first = run->next = 0;
   if (run->tries) {
     run->first = addr;
     run->next = addr + bytes_of(run);
-    if (!run->listed) run->more = chk.runs, chk.runs = run, run->listed = 1;
+    if (!run->listed) run->more = *all, *all = run, run->listed = 1;
   } else if (own) {
     see(kind, run->word & (CHK_LINES - 1), from, bytes_of(run));
   }
+}
+
+void chk_run(struct chk_run *run, uintptr_t addr, const void *pc) {
+  chk_guard();
+  if (chk.threads) run->tries = 0;
+  run_anew(&chk.runs, run, addr, pc);
   chk_unguard();
 }
 
-void chk_runs_end(void) {
+int chk_run_in_copy(const struct chk_near *near, intptr_t *copy, struct chk_run *run,
+                    uintptr_t addr, const void *pc) {
+  if (!chk_me->name || chk_strict_how || addr - chk.own.base >= chk.own.bytes) return 0;
   chk_guard();
-  end_runs();
+  struct chk_thread *const t = chk.self;
+  const bool first = *copy == 0, lives = t->state == CHK_RUNS || t->state == CHK_DETACHED;
+  if (!t->words) t->words = chk_words_new();
+  const bool may = t->words && lives && (!first || chk_copy_new(near, copy));
+  if (may) {
+    if (first) run = (struct chk_run *)(void *)((char *)run + *copy);
+    w = t->words;
+    run_anew(&t->runs, run, addr, pc);
+    w = &chk_words;
+  }
+  chk_unguard();
+  return may;
+}
+
+void chk_runs_end(void) {
+  struct chk_thread *t;
+  chk_guard();
+  end_runs(&chk.runs);
+  for (uint32_t i = 0; (t = chk_thread_at(i)); i++) {
+    if (!t->runs) continue;
+    w = t->words;
+    set_runs(t->runs);
+    w = &chk_words;
+  }
   chk_unguard();
 }
 

@@ -71,6 +71,7 @@ static void ends(void *thread) {
   struct chk_thread *const t = thread;
   chk_guard();
   chk_enter_own();
+  chk_copies_end(t);
   t->state = t->state == CHK_DETACHED ? CHK_FREE : CHK_ENDED;
   chk_unguard();
 }

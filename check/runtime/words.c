@@ -2,7 +2,8 @@
 /*
  * Memory for the words of the program's segment, and where the program looks.
  *
- * Owns: tombolo_check_watch, struct chk_near of each part of the program. Called by segment.c and
+ * Owns: tombolo_check_watch, struct chk_near of each part of the program, and what each thread has
+ * in place of its runs. Called by segment.c and
  * seen.c, under chk.lock, and by check/client when a part of the program begins or leaves. Calls:
  * order.c. Invariant: address space is reserved, and costs memory where it is used.
  */
@@ -10,6 +11,7 @@
 #include "check/runtime/chk.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -47,6 +49,71 @@ struct chk_words *chk_words_new(void) {
   for (int kind = 0; w && kind < 2; kind++) release(w->seen[kind], seen_bytes(chk.own.bytes));
   release(w, sizeof *w);
   return NULL;
+}
+
+/* ---- runs of a thread */
+
+/* The runs of a part of the program, once more. */
+struct chk_copy {
+  struct chk_copy *next;
+  const struct chk_near *near;
+  intptr_t *delta; /* of the thread, which reads it */
+  struct chk_run *runs;
+  size_t bytes;
+};
+
+bool chk_copy_new(const struct chk_near *near, intptr_t *delta) {
+  const size_t count = (size_t)(near->runs_end - near->runs);
+  struct chk_copy *const c = malloc(sizeof *c);
+  struct chk_run *const runs = c ? chk_reserve(count * sizeof *runs) : NULL;
+  if (!runs) {
+    free(c);
+    return false;
+  }
+  for (size_t i = 0; i < count; i++) {
+    runs[i].how = near->runs[i].how;
+    runs[i].tries = CHK_RUN_TRIES;
+  }
+  *delta = (intptr_t)((uintptr_t)runs - (uintptr_t)near->runs);
+  *c = (struct chk_copy){chk.self->copies, near, delta, runs, count * sizeof *runs};
+  chk.self->copies = c;
+  return true;
+}
+
+void chk_copies_end(struct chk_thread *t) {
+  t->runs = NULL;
+  while (t->copies) {
+    struct chk_copy *const c = t->copies;
+    t->copies = c->next;
+    *c->delta = 0;
+    release(c->runs, c->bytes);
+    free(c);
+  }
+}
+
+/* The runs of a copy are in no list any more. */
+static void unlist(struct chk_run **at, const struct chk_copy *c) {
+  while (*at)
+    if ((uintptr_t)*at - (uintptr_t)c->runs < c->bytes)
+      *at = (*at)->more;
+    else
+      at = &(*at)->more;
+}
+
+/* A part of the program leaves. At the end of the program other threads may still be in it, so that
+ * their copies stay where they are. */
+static void forget_copies(const struct chk_near *near) {
+  struct chk_thread *t;
+  for (uint32_t i = 0; (t = chk_thread_at(i)); i++)
+    for (struct chk_copy **at = &t->copies, *c; (c = *at);) {
+      if (c->near != near) {
+        at = &c->next;
+        continue;
+      }
+      *at = c->next;
+      unlist(&t->runs, c);
+      free(c);
+    }
 }
 
 /* ---- where the program looks */
@@ -101,6 +168,8 @@ static void join(struct chk_near *near, int leaves) {
   if (!leaves) {
     near->next = nears;
     nears = near;
+  } else {
+    forget_copies(near);
   }
   near_set(near, leaves != 0);
   chk_unguard();

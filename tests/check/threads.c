@@ -179,6 +179,37 @@ static void hidden_take(int from) {
 static __attribute__((noinline)) void store(long value) {
   base[0][0] = value; /* race: stored_again */
 }
+/* Lines that go through memory in order, of both threads at once; and one that goes on when another
+ * thread's call has met what it did before. */
+OTHER(two_sweeps) {
+  for (int i = 0; i < 500; i++) base[0][i] = i; /* race: two_sweeps */
+}
+FIRST(two_sweeps) {
+  long sum = 0;
+  for (int i = 0; i < 500; i++) sum += base[0][i]; /* race: two_sweeps */
+  sink = sum;
+}
+
+OTHER(sweep_goes_on) {
+  for (int i = 0; i < 300; i++) {
+    if (i == 100 || i == 200) {
+      hidden_give(0);
+      hidden_take(1);
+    }
+    base[0][100 + i] = i; /* race: sweep_goes_on */
+  }
+  hidden_give(0);
+}
+FIRST(sweep_goes_on) {
+  for (int i = 0; i < 2; i++) {
+    hidden_take(0);
+    PUT(1, 0, 8);
+    hidden_give(1);
+  }
+  hidden_take(0);
+  base[0][250] = 1; /* race: sweep_goes_on */
+}
+
 OTHER(stored_again) {
   for (int i = 0; i < 2; i++) {
     store(i);
@@ -439,6 +470,25 @@ FIRST(ok_volatile) {
     base[0][(i - 1) % 7]++;
     plain_flag = i + 1;
   }
+}
+
+/* Each sweep goes through what the other thread has changed before. */
+static void sweep(int from) {
+  for (int k = 0; k < 20; k++) {
+    long *const half = base[0] + 250 * ((k + from) % 2);
+    for (int i = 0; i < 250; i++) half[i] += i;
+    pthread_barrier_wait(&together);
+  }
+}
+OTHER(ok_sweeps) {
+  sweep(1);
+}
+CASE(ok_sweeps) {
+  if (me) return;
+  pthread_barrier_init(&together, NULL, 2);
+  pthread_t t = begin(run_ok_sweeps);
+  sweep(0);
+  pthread_join(t, NULL);
 }
 
 OTHER(ok_rwlock) {
