@@ -66,6 +66,12 @@ enum tmb_lacks {
 
 /* One outgoing message. Filled by the caller except `staged`, which am_send keeps across
  * retries. */
+/* Names memory outside of segments that its owner has exposed to writes from other hosts, see the
+ * slot `expose` of net.h. */
+struct tmb_net_key {
+  uint64_t base, key;
+};
+
 struct tmb_am_out {
   uint32_t peer;       /* jobrank */
   uint8_t category;    /* enum tmb_am_category */
@@ -83,7 +89,8 @@ struct tmb_am_out {
   const int32_t *args; /* [nargs] */
   const void *src;     /* payload; read before am_send returns 0 */
   size_t nbytes;
-  void *dest; /* Long: address in the target's space */
+  void *dest;                    /* Long: address in the target's space */
+  const struct tmb_net_key *key; /* Long: of the memory around `dest`, for am_long; NULL: none */
   /* The slot am_long: never NULL. am_send: NULL, or for the hook `number`: this is a part of a
    * client's Long, whose number is its id. */
   struct tmb_resume *resume;

@@ -22,7 +22,7 @@
 #include <poll.h>
 
 /* Fixed by this interface. */
-#define TMB_NET_ABI          15 /* changes with this file; a plug-in of another number is refused */
+#define TMB_NET_ABI          16 /* changes with this file; a plug-in of another number is refused */
 #define TMB_NET_SECRET_BYTES 32
 
 struct tmb_net; /* a conduit's own state */
@@ -232,6 +232,12 @@ struct tmb_net_ops {
   /* A segment of this rank is about to be unmapped, or to belong to the client again: keep nothing
    * registered of it. Any thread, not inside up->am. Empty: nothing is registered. */
   void (*segment_freed)(struct tmb_net *net, void *base, size_t nbytes);
+
+  /* Memory outside of segments is to be written by Longs of ranks of other hosts, until conceal.
+   * out key: core takes it to those ranks, and they give it to am_long. Returns false if it would
+   * be of no use. Both or neither; empty: am_long needs none. Any thread. */
+  bool (*expose)(struct tmb_net *net, void *base, size_t nbytes, struct tmb_net_key *key);
+  void (*conceal)(struct tmb_net *net, const struct tmb_net_key *key);
 
   /* One line for `tombolo why` and messages: state towards a peer. Empty: nothing is said. */
   void (*explain)(struct tmb_net *net, uint32_t peer, char *text, size_t bytes);

@@ -123,6 +123,15 @@ class Ofi(unittest.TestCase):
                                   "TOMBOLO_PEER_TIMEOUT": "2"}, f"conformance/{program}", 4)
                 self.assertEqual(code, 0, text)
 
+    def test_long_blocks_of_collectives_are_put_in_private_memory(self):
+        faults = [(3, {"TOMBOLO_TEST_OFI_FAULT": fault})
+                  for fault in ("spoil=20,write=20", "mr_reg=50")]
+        for ranks, settings in ((2, {}), (5, {"TOMBOLO_PLACES": "cyclic:2"}), *faults):
+            with self.subTest(ranks=ranks, settings=settings):
+                code, text = run({"TOMBOLO_TEST_COLL_BOARD_MAX": "0", **settings},
+                                 "inside/coll_direct", ranks)
+                self.assertEqual(code, 0, text)
+
     def test_operations_end_while_their_target_computes(self):
         for provider, program in pairs(("", RXM, "sockets", "shm"),
                                        ("computing", "computing_mix")):

@@ -25,22 +25,47 @@ struct tmb_coll_direct {
   struct tmb_coll_direct *next;
   int32_t args[TMB_COLL_ARGS];
   struct tmb_resume resume;
+  struct tmb_net_key key;
   struct tmb_am_out out;
 };
 
-uint64_t tmb_direct_place(struct tmb_coll_op *op, const struct tmb_step *ready) {
-  if (ready->bytes < BYTES_MIN || !tmb_peer_has_long(tmb_team_jobrank(op->team, ready->peer)))
-    return 0;
-  const uint32_t index = tmb_recv_match(op, ready->peer, ready->tag);
-  if (index == UINT32_MAX || !tmb_recv_is_open(op, index)) return 0;
-  const struct tmb_step *step = &op->plan->sched.step[index];
-  char *const place = tmb_coll_place(op, step->to, step->to_at);
-  if (step->kind != TMB_STEP_RECV) return 0;
-  if (!tmb_segment_holds(place, step->bytes)) {
-    if (!tmb_target_open(op, place, step->bytes)) return 0;
-    op->at.places++;
+/* Memory of this rank that the conduit knows. */
+struct tmb_coll_exposed {
+  struct tmb_coll_exposed *next;
+  struct tmb_net_key key;
+};
+
+/* Open private memory as a place. */
+static bool open_private(struct tmb_coll_op *op, char *at, size_t bytes,
+                         struct tmb_coll_target *place) {
+  if (!tmb_target_open(op, at, bytes)) return false;
+  op->at.places++;
+  struct tmb_coll_exposed *e = malloc(sizeof *e);
+  if (!e) return true;
+  place->keyed = tmb_peer_expose(at, bytes, &e->key);
+  if (place->keyed) {
+    place->key = e->key;
+    TMB_LIST_PUSH(&op->exposed, e);
+  } else {
+    free(e);
   }
-  return (uint64_t)(uintptr_t)place;
+  return true;
+}
+
+bool tmb_direct_place(struct tmb_coll_op *op, const struct tmb_step *ready,
+                      struct tmb_coll_target *place) {
+  *place = (struct tmb_coll_target){.keyed = false};
+  if (ready->bytes < BYTES_MIN || !tmb_peer_has_long(tmb_team_jobrank(op->team, ready->peer)))
+    return false;
+  const uint32_t index = tmb_recv_match(op, ready->peer, ready->tag);
+  if (index == UINT32_MAX || !tmb_recv_is_open(op, index)) return false;
+  const struct tmb_step *step = &op->plan->sched.step[index];
+  char *const at = tmb_coll_place(op, step->to, step->to_at);
+  if (step->kind != TMB_STEP_RECV) return false;
+  if (!tmb_segment_holds(at, step->bytes) && !open_private(op, at, step->bytes, place))
+    return false;
+  place->key.base = (uint64_t)(uintptr_t)at;
+  return true;
 }
 
 static enum tmb_direct try(struct tmb_coll_direct *d) {
@@ -53,7 +78,7 @@ static enum tmb_direct try(struct tmb_coll_direct *d) {
 }
 
 enum tmb_direct tmb_direct_send(struct tmb_coll_op *op, const struct tmb_step *step) {
-  struct tmb_coll_direct d = {.next = NULL};
+  struct tmb_coll_direct d = {.key = op->at.place.key};
   tmb_coll_args(d.args, op, step->peer, step->tag, 0);
   d.out = (struct tmb_am_out){.peer = tmb_team_jobrank(op->team, step->peer),
                               .category = TMB_AM_LONG,
@@ -65,13 +90,15 @@ enum tmb_direct tmb_direct_send(struct tmb_coll_op *op, const struct tmb_step *s
                               .args = d.args,
                               .src = tmb_coll_place(op, step->from, step->from_at),
                               .nbytes = step->bytes,
-                              .dest = (void *)(uintptr_t)op->at.place};
+                              .dest = (void *)(uintptr_t)op->at.place.key.base,
+                              .key = op->at.place.keyed ? &d.key : NULL};
   const enum tmb_direct result = try(&d);
   if (result != TMB_DIRECT_AGAIN || !d.resume.started) return result;
   struct tmb_coll_direct *kept = malloc(sizeof *kept);
   if (!kept) tmb_fatal("out of memory for a message of a collective");
   *kept = d;
   kept->out.args = kept->args;
+  if (d.out.key) kept->out.key = &kept->key;
   TMB_LIST_PUSH(&op->direct, kept);
   op->at.untaken++;
   op->at.offered |= (uint8_t)(1u << step->from);
@@ -93,4 +120,6 @@ void tmb_direct_continue(struct tmb_coll_op *op) {
 void tmb_direct_end(struct tmb_coll_op *op) {
   while (op->direct) free(TMB_LIST_POP(&op->direct));
   if (op->at.places) tmb_target_close(op);
+  for (struct tmb_coll_exposed *e; (e = TMB_LIST_POP(&op->exposed)) != NULL; free(e))
+    tmb_peer_conceal(&e->key);
 }

@@ -33,9 +33,15 @@
  * receiver waits for data. PLACE: it does, and they may be put where it says. OFFER: the data of a
  * message may be read in the sender's memory. TAKEN: they have been. REFUSED: they cannot be, from
  * the offset on; send them. Arguments: uid(0,1) number(2) target's rank(3) sender's rank(4) tag(5)
- * offset, or bytes of an OFFER (6,7); PLACE and OFFER have a process number(8) and an
- * address(9,10), too. */
-enum { TMB_COLL_ARGS = 8, TMB_COLL_PLACE_ARGS = 11 };
+ * offset, or bytes of an OFFER (6,7); OFFER has a process number(8) and an address(9,10), too,
+ * PLACE whether there is a key(8), an address(9,10) and the key(11,12). */
+enum { TMB_COLL_ARGS = 8, TMB_COLL_OFFER_ARGS = 11, TMB_COLL_PLACE_ARGS = 13 };
+
+/* Where data may be written at their receiver. */
+struct tmb_coll_target {
+  struct tmb_net_key key; /* base: the address, 0: none; key: the conduit's, if `keyed` */
+  bool keyed;
+};
 
 /* A schedule and the shape for which it was made. */
 struct tmb_coll_plan {
@@ -77,11 +83,12 @@ struct tmb_named_barrier {
 struct tmb_stash {
   struct tmb_stash *next;
   uint32_t seq, src, tag;
-  uint8_t kind;     /* TMB_KIT_COLL_* */
-  int32_t pid;      /* of an OFFER */
-  uint64_t address; /* of an OFFER; of a READY that was a PLACE, else 0 */
-  uint64_t at;      /* offset of the payload in the message; OFFER: length of the data offered */
-  size_t bytes;     /* length of the payload */
+  uint8_t kind;                 /* TMB_KIT_COLL_* */
+  int32_t pid;                  /* of an OFFER */
+  uint64_t address;             /* of an OFFER */
+  struct tmb_coll_target place; /* of a READY that was a PLACE */
+  uint64_t at;  /* offset of the payload in the message; OFFER: length of the data offered */
+  size_t bytes; /* length of the payload */
   size_t capacity;
   char payload[] TMB_ALIGNED(16);
 };
@@ -136,10 +143,10 @@ struct tmb_coll_at {
   uint32_t asking;           /* 1 + index of a receive for which more must be asked for; 0: none */
   uint64_t sent;             /* bytes of the SEND at pc that have been sent */
   uint64_t granted;          /* bytes of the gated SEND at pc that its receiver has asked for */
-  uint64_t place;            /* of all of them at the receiver, or 0 */
-  uint32_t places;           /* that this rank has opened, see direct.c */
-  uint64_t moves;            /* pieces read, and refused ones sent, so far */
-  struct tmb_stash *pull;    /* OFFER that is being read, or NULL */
+  struct tmb_coll_target place; /* of all of them at the receiver */
+  uint32_t places;              /* that this rank has opened, see direct.c */
+  uint64_t moves;               /* pieces read, and refused ones sent, so far */
+  struct tmb_stash *pull;       /* OFFER that is being read, or NULL */
 };
 
 struct tmb_coll_op {
@@ -164,6 +171,7 @@ struct tmb_coll_op {
   uint64_t pulled; /* bytes read of at.pull; UINT64_MAX: all; the sender must still be notified */
   uint64_t ask_at; /* more is asked for up to here, see at.asking */
   struct tmb_coll_direct *direct;   /* data on their way from memory to memory; direct.c */
+  struct tmb_coll_exposed *exposed; /* places of this rank that the conduit knows; direct.c */
   struct tmb_coll_refused *refused; /* messages whose offer was refused, to be sent; refused.c */
   struct tmb_apply apply; /* the call of a client's function that must be made before op goes on */
   struct tmb_coll_applies { /* place of the operand */

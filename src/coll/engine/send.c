@@ -33,31 +33,39 @@ static bool transmit(struct tmb_coll_op *op) {
   return true;
 }
 
-/* Fill op->out for a message about a step. in place: that it names, or 0. */
+/* Fill op->out for a message about a step. */
 static void notice(struct tmb_coll_op *op, const struct tmb_step *step, uint8_t handler,
-                   uint64_t bytes, uint64_t place) {
+                   uint64_t bytes) {
   address(op, step, bytes);
   op->out.category = TMB_AM_SHORT;
   op->out.handler = handler;
-  if (!place) return;
-  op->out.nargs = TMB_COLL_PLACE_ARGS;
-  op->args[8] = tmb_job.pid;
-  tmb_kit_pack64(op->args + 9, place);
 }
 
 bool tmb_send_ready(struct tmb_coll_op *op, const struct tmb_step *step) {
   if (!op->at.live) {
     const uint64_t bytes = tmb_recv_first_ask(op, step);
-    const uint64_t place = bytes == step->bytes ? tmb_direct_place(op, step) : 0;
-    notice(op, step, place ? TMB_KIT_COLL_PLACE : TMB_KIT_COLL_READY, bytes, place);
+    struct tmb_coll_target place = {.keyed = false};
+    if (bytes == step->bytes && tmb_direct_place(op, step, &place)) {
+      notice(op, step, TMB_KIT_COLL_PLACE, bytes);
+      op->out.nargs = TMB_COLL_PLACE_ARGS;
+      op->args[8] = place.keyed;
+      tmb_kit_pack64(op->args + 9, place.key.base);
+      tmb_kit_pack64(op->args + 11, place.key.key);
+    } else {
+      notice(op, step, TMB_KIT_COLL_READY, bytes);
+    }
   }
   return transmit(op);
 }
 
 bool tmb_send_offer(struct tmb_coll_op *op, const struct tmb_step *step) {
-  if (!op->at.live)
-    notice(op, step, TMB_KIT_COLL_OFFER, step->bytes,
-           (uint64_t)(uintptr_t)tmb_coll_place(op, step->from, step->from_at));
+  if (!op->at.live) {
+    notice(op, step, TMB_KIT_COLL_OFFER, step->bytes);
+    op->out.nargs = TMB_COLL_OFFER_ARGS;
+    op->args[8] = tmb_job.pid;
+    tmb_kit_pack64(op->args + 9,
+                   (uint64_t)(uintptr_t)tmb_coll_place(op, step->from, step->from_at));
+  }
   if (!transmit(op)) return false;
   op->at.untaken++;
   op->at.offered |= (uint8_t)(1u << step->from);
@@ -72,7 +80,7 @@ static bool allowed(struct tmb_coll_op *op, const struct tmb_step *step) {
   for (struct tmb_stash *m; (m = tmb_stash_take(op->team->coll, &like)) != NULL;
        tmb_stash_free(m)) {
     op->at.granted = TMB_MIN(TMB_MAX(op->at.granted, m->at), step->bytes);
-    if (m->at == step->bytes) op->at.place = m->address; /* else the lengths differ */
+    if (m->at == step->bytes) op->at.place = m->place; /* else the lengths differ */
   }
   return op->at.sent < op->at.granted;
 }
@@ -102,10 +110,10 @@ bool tmb_send_data(struct tmb_coll_op *op, const struct tmb_step *step, bool *ag
     op->at.granted = 0;
     return true;
   }
-  if (op->at.place) {
+  if (op->at.place.key.base) {
     const enum tmb_direct result = tmb_direct_send(op, step);
     if (result == TMB_DIRECT_AGAIN) return false;
-    op->at.place = 0;
+    op->at.place.key.base = 0;
     if (result == TMB_DIRECT_LEFT) {
       op->at.granted = 0;
       return true;

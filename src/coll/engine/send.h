@@ -39,9 +39,10 @@ enum tmb_direct {
   TMB_DIRECT_LEFT     /* they have left, or are on their way */
 };
 
-/* The place to name for the receive of a READY step, which its sender may write until the op ends;
- * 0: none. */
-uint64_t tmb_direct_place(struct tmb_coll_op *op, const struct tmb_step *ready);
+/* The place to name for the receive of a READY step, which its sender may write until the op ends.
+ * Returns false if there is none. */
+bool tmb_direct_place(struct tmb_coll_op *op, const struct tmb_step *ready,
+                      struct tmb_coll_target *place);
 
 /* Send all data of a step to op->at.place at its receiver. */
 enum tmb_direct tmb_direct_send(struct tmb_coll_op *op, const struct tmb_step *step);

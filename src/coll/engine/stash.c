@@ -53,11 +53,14 @@ void tmb_stash_put(struct tmb_coll_team *ct, const struct tmb_am_in *in) {
                            .tag = (uint32_t)in->args[5],
                            .kind = in->handler,
                            .at = tmb_kit_unpack64(in->args + 6)};
-  if (in->handler == TMB_KIT_COLL_OFFER || in->handler == TMB_KIT_COLL_PLACE) {
+  if (in->handler == TMB_KIT_COLL_OFFER) {
     like.pid = in->args[8];
     like.address = tmb_kit_unpack64(in->args + 9);
+  } else if (in->handler == TMB_KIT_COLL_PLACE) {
+    like.kind = TMB_KIT_COLL_READY;
+    like.place = (struct tmb_coll_target){
+        {tmb_kit_unpack64(in->args + 9), tmb_kit_unpack64(in->args + 11)}, in->args[8] != 0};
   }
-  if (in->handler == TMB_KIT_COLL_PLACE) like.kind = TMB_KIT_COLL_READY;
   struct tmb_stash *m = tmb_stash_add(ct, &like, in->nbytes);
   if (in->nbytes) memcpy(m->payload, in->payload, in->nbytes);
 }

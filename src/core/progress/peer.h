@@ -48,6 +48,12 @@ bool tmb_peer_takes_whole(uint32_t peer);
 /* Whether the conduit itself sends Longs to a rank of another host, and no rank may be lost. */
 bool tmb_peer_has_long(uint32_t peer);
 
+/* Have the conduit know memory outside of segments that Longs of ranks of other hosts will write.
+ * in key: for them; conceal it when all is written. Returns false if no key is needed, or none can
+ * be had. */
+bool tmb_peer_expose(void *base, size_t nbytes, struct tmb_net_key *key);
+void tmb_peer_conceal(const struct tmb_net_key *key);
+
 /* Try once to send a Long to such a rank. in out: with out->resume; the same for each try. Returns
  * 0 when the payload has been read, TMB_AGAIN, or TMB_E_UNSUPPORTED at the first try; other errors
  * end the program. in what: as of tmb_peer_fatal. Never blocks, never runs handlers. */

@@ -60,6 +60,18 @@ bool tmb_peer_has_long(uint32_t peer) {
   return !tmb_is_near(peer) && tmb_job.net->am_long && !tmb_job.lost;
 }
 
+bool tmb_peer_expose(void *base, size_t nbytes, struct tmb_net_key *key) {
+  if (!tmb_job.net->expose) return false;
+  tmb_net_enter();
+  return tmb_net_back(tmb_job.net->expose(tmb_job.net_state, base, nbytes, key));
+}
+
+void tmb_peer_conceal(const struct tmb_net_key *key) {
+  tmb_net_enter();
+  tmb_job.net->conceal(tmb_job.net_state, key);
+  (void)tmb_net_back(0);
+}
+
 int tmb_peer_try_long(struct tmb_am_out *out, const char *what) {
   if (tmb_peer_ended(out->peer)) return tmb_peer_drop(out);
   const uint64_t begun = tmb_record_clock();

@@ -111,6 +111,16 @@ static void pass_segment_freed(struct tmb_net *net, void *base, size_t nbytes) {
   h->inner->segment_freed(h->net, base, nbytes);
 }
 
+static bool pass_expose(struct tmb_net *net, void *base, size_t nbytes, struct tmb_net_key *key) {
+  struct tmb_hook *h = tmb_hook_of(net);
+  return h->inner->expose(h->net, base, nbytes, key);
+}
+
+static void pass_conceal(struct tmb_net *net, const struct tmb_net_key *key) {
+  struct tmb_hook *h = tmb_hook_of(net);
+  h->inner->conceal(h->net, key);
+}
+
 static void pass_explain(struct tmb_net *net, uint32_t peer, char *text, size_t bytes) {
   struct tmb_hook *h = tmb_hook_of(net);
   h->inner->explain(h->net, peer, text, bytes);
@@ -119,6 +129,12 @@ static void pass_explain(struct tmb_net *net, uint32_t peer, char *text, size_t 
 static void pass_leave(struct tmb_net *net, int code) {
   struct tmb_hook *h = tmb_hook_of(net);
   h->inner->leave(h->net, code);
+}
+
+static void pass_memory(const struct tmb_net_ops *inner, struct tmb_net_ops *table) {
+  table->segment_freed = inner->segment_freed ? pass_segment_freed : NULL;
+  table->expose = inner->expose ? pass_expose : NULL;
+  table->conceal = inner->conceal ? pass_conceal : NULL;
 }
 
 static void pass_atomics(const struct tmb_net_ops *inner, struct tmb_net_ops *table) {
@@ -145,9 +161,9 @@ static struct tmb_net_ops pass_table(const struct tmb_net_ops *inner) {
                               .wait_fds = inner->wait_fds ? pass_wait_fds : NULL,
                               .drained = inner->drained ? pass_drained : NULL,
                               .lost = pass_lost,
-                              .segment_freed = inner->segment_freed ? pass_segment_freed : NULL,
                               .explain = inner->explain ? pass_explain : NULL,
                               .leave = inner->leave ? pass_leave : NULL};
+  pass_memory(inner, &table);
   pass_atomics(inner, &table);
   return table;
 }

@@ -336,4 +336,5 @@ const struct tmb_net_ops tombolo_net = TMB_NET_TABLE(
     .am_long = ofi_am_long, .put = ofi_put, .get = ofi_get, .device_rma = ofi_device_rma,
     .put_signal = ofi_put_signal, .get_signal = ofi_get_signal, .atomic = ofi_atomic,
     .offloads = ofi_offloads, .wait_fds = ofi_wait_fds, .drained = ofi_drained, .lost = ofi_lost,
-    .segment_freed = ofi_segment_freed, .explain = ofi_explain);
+    .segment_freed = ofi_segment_freed, .expose = ofi_expose, .conceal = ofi_conceal,
+    .explain = ofi_explain);

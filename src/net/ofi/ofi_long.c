@@ -6,8 +6,9 @@
  * through the table. Calls: ofi_rma.c for the payload, ofi_send.c for the message. The payload is a
  * put, long ones in stripes; when all of it is at the peer, a message OFI_LONG names its place, and
  * the peer runs the handler. Shorter ones, and those to memory whose keys are not known yet, are
- * TMB_E_UNSUPPORTED: core makes them of Mediums. Invariants: resume->id is the index of the
- * access; the source stays until the provider has given the access up, also when the peer is lost.
+ * TMB_E_UNSUPPORTED: core makes them of Mediums. Memory outside of segments is written by the key
+ * that came with the request. Invariants: resume->id is the index of the access; the source stays
+ * until the provider has given the access up, also when the peer is lost.
  */
 #include "base/atomic.h"
 #include "base/compiler.h"
@@ -27,7 +28,7 @@ static int begin(struct tmb_net *net, const struct tmb_am_out *out) {
                               .local = (void *)(uintptr_t)out->src,
                               .nbytes = out->nbytes};
   uint32_t index = 0;
-  const int rc = ofi_access_hold(net, &rma, &index);
+  const int rc = ofi_access_hold(net, &rma, out->key, &index);
   if (rc) return rc;
   *out->resume = (struct tmb_resume){.at = 1, .id = index, .started = true};
   return TMB_AGAIN;
@@ -69,6 +70,21 @@ int ofi_am_long(struct tmb_net *net, struct tmb_am_out *out) {
   }
   tmb_lock_release(&net->lock);
   return rc;
+}
+
+bool ofi_expose(struct tmb_net *net, void *base, size_t nbytes, struct tmb_net_key *key) {
+  if (!net->rma || nbytes < LONG_BYTES) return false;
+  tmb_lock_acquire_shared(&net->lock);
+  const struct ofi_memory *m = ofi_memory_expose(net, base, nbytes);
+  if (m) *key = (struct tmb_net_key){.base = m->base, .key = fi_mr_key(m->mr[0])};
+  tmb_lock_release(&net->lock);
+  return m != NULL;
+}
+
+void ofi_conceal(struct tmb_net *net, const struct tmb_net_key *key) {
+  tmb_lock_acquire_shared(&net->lock);
+  ofi_memory_conceal(net, key->key);
+  tmb_lock_release(&net->lock);
 }
 
 bool ofi_long_take(struct tmb_net *net, const struct ofi_head *head, const void *payload,

@@ -6,7 +6,8 @@
  * table, env->up->segment. Segments are registered whole, when the first peer asks for one, or the
  * first access of this rank uses one, and stay so. Other buffers are registered for as long as an
  * access uses them: nobody says when a client frees or maps them anew, and providers that pin
- * memory have a cache that notices. Invariants: the lock is held; at most MEMORIES_MAX buffers are
+ * memory have a cache that notices. So is memory that a peer writes, for as long as the operation
+ * for which it is exposed. Invariants: the lock is held; at most MEMORIES_MAX buffers are
  * registered at once; a provider that does not ask for local registration sees segments only;
  * memory of devices is registered on the first rail only.
  */
@@ -73,11 +74,13 @@ static struct ofi_memory *enter(struct tmb_net *net, const struct range *r, bool
   return m;
 }
 
-/* The entry that holds a range, or NULL. out count: of the buffers in the list. */
+/* The entry that holds a range for accesses of this rank, or NULL. out count: of the buffers in the
+ * list. */
 static struct ofi_memory *find(struct tmb_net *net, uintptr_t at, size_t bytes, bool lasting,
                                uint32_t *count) {
   *count = 0;
   for (struct ofi_memory *m = net->memory.list; m; m = m->next) {
+    if (m->exposed) continue;
     if (at - m->base < m->bytes && bytes <= m->bytes - (at - m->base) && (m->lasting || !lasting))
       return m;
     if (!m->lasting) ++*count;
@@ -127,6 +130,25 @@ static void drop(struct tmb_net *net, struct ofi_memory *memory) {
 
 void ofi_memory_unuse(struct tmb_net *net, struct ofi_memory *memory) {
   if (memory && --memory->users == 0 && !memory->lasting) drop(net, memory);
+}
+
+struct ofi_memory *ofi_memory_expose(struct tmb_net *net, void *base, size_t bytes) {
+  const struct range r = {.base = (uintptr_t)base, .bytes = bytes};
+  struct ofi_memory *m = calloc(1, sizeof *m);
+  if (!m) return NULL;
+  *m = (struct ofi_memory){.base = r.base, .bytes = bytes, .exposed = true};
+  if (register_range(net, &net->rail[0], &r, FI_REMOTE_WRITE, &m->mr[0])) {
+    free(m);
+    return NULL;
+  }
+  TMB_LIST_PUSH(&net->memory.list, m);
+  return m;
+}
+
+void ofi_memory_conceal(struct tmb_net *net, uint64_t key) {
+  struct ofi_memory *m = net->memory.list;
+  while (m && !(m->exposed && fi_mr_key(m->mr[0]) == key)) m = m->next;
+  if (m) drop(net, m);
 }
 
 bool ofi_memory_forget(struct tmb_net *net, const void *base, size_t bytes) {

@@ -206,8 +206,10 @@ struct start {
   const struct tmb_signal *signal;
   bool is_get, device;
   bool held;
-  struct ofi_access *made; /* out */
-  bool copied;             /* out: the source has been read */
+  const struct tmb_net_key *key;   /* NULL, or of the memory at `remote` */
+  const struct ofi_region *region; /* that the key names */
+  struct ofi_access *made;         /* out */
+  bool copied;                     /* out: the source has been read */
 };
 
 static struct ofi_access *take_access(struct tmb_net *net, const struct start *s) {
@@ -228,6 +230,8 @@ static struct ofi_access *take_access(struct tmb_net *net, const struct start *s
   a->is_get = s->is_get;
   a->device = s->device;
   a->held = s->held;
+  a->exposed = s->key != NULL;
+  if (s->key) a->key = *s->key;
   a->tries = 0;
   a->whole = NULL;
   a->rail = 0;
@@ -264,6 +268,14 @@ void ofi_access_count(struct tmb_net *net, struct ofi_access *a) {
   ofi_peer_of(net, a->op.peer)->accesses++;
 }
 
+/* The region that a key names. */
+static struct ofi_region exposed_region(const struct tmb_net *net, const struct tmb_net_key *key) {
+  return (struct ofi_region){.base = key->base,
+                             .key = {key->key},
+                             .rails = 1,
+                             .from = net->mr_mode & FI_MR_VIRT_ADDR ? key->base : 0};
+}
+
 /* Whether the provider can do an access now. Returns 0, TMB_AGAIN or TMB_E_UNSUPPORTED. out region:
  * at the peer. */
 static int judge(struct tmb_net *net, const struct start *s, const struct ofi_region **region) {
@@ -271,7 +283,8 @@ static int judge(struct tmb_net *net, const struct start *s, const struct ofi_re
   if (!net->rma || !(rma->op || s->held) || !rma->nbytes || (rma->resume && rma->resume->at) ||
       ofi_peer_of(net, rma->peer)->broken || rma->nbytes > net->rail[0].info->ep_attr->max_msg_size)
     return TMB_E_UNSUPPORTED;
-  *region = ofi_region_find(net, rma->peer, (uint64_t)(uintptr_t)rma->remote, rma->nbytes);
+  *region = s->key ? s->region
+                   : ofi_region_find(net, rma->peer, (uint64_t)(uintptr_t)rma->remote, rma->nbytes);
   return *region ? 0 : TMB_E_UNSUPPORTED;
 }
 
@@ -349,7 +362,9 @@ static int try_again(struct tmb_net *net, struct ofi_access *a) {
   const struct ofi_peer *p = ofi_peer_of(net, a->op.peer);
   if (a->lost || p->broken) return TMB_E_UNSUPPORTED;
   if (net->tx_busy >= net->tx_limit) return TMB_AGAIN;
-  const struct ofi_region *region = ofi_region_find(net, a->op.peer, a->remote, a->nbytes);
+  const struct ofi_region exposed = exposed_region(net, &a->key);
+  const struct ofi_region *region =
+      a->exposed ? &exposed : ofi_region_find(net, a->op.peer, a->remote, a->nbytes);
   if (!region) return p->quiet ? TMB_E_UNSUPPORTED : TMB_AGAIN; /* refused; being asked for */
   const int rc = attempt(net, a, region);
   if (rc == 0) net->tx_busy++;
@@ -493,8 +508,11 @@ static int start_access(struct tmb_net *net, struct start *s) {
   return 0;
 }
 
-int ofi_access_hold(struct tmb_net *net, const struct tmb_rma *rma, uint32_t *index) {
-  struct start s = {.rma = rma, .held = true};
+int ofi_access_hold(struct tmb_net *net, const struct tmb_rma *rma, const struct tmb_net_key *key,
+                    uint32_t *index) {
+  struct ofi_region region;
+  if (key) region = exposed_region(net, key);
+  struct start s = {.rma = rma, .held = true, .key = key, .region = &region};
   const int rc = start_access(net, &s);
   if (rc == 0) *index = (uint32_t)(s.made - net->access.all);
   return rc;

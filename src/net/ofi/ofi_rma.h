@@ -37,8 +37,10 @@ struct ofi_access {
   uint64_t operand, compare; /* of one that the provider performs */
   uint32_t opcode, dt;       /* of that, for messages to the user */
   uint64_t remote, nbytes;
-  bool is_get, device;      /* device: its local side may be memory of a device */
-  bool held;                /* its owner checks when all is over; core is not notified */
+  bool is_get, device; /* device: its local side may be memory of a device */
+  bool held;           /* its owner checks when all is over; core is not notified */
+  bool exposed;        /* it writes to memory that `key` names */
+  struct tmb_net_key key;
   uint8_t tries;            /* times that it has failed by itself, at most OFI_TRIES */
   struct ofi_memory *local; /* NULL, or the registration that it uses */
 };
@@ -56,6 +58,7 @@ struct ofi_memory {
   struct fid_mr *mr[OFI_RAILS]; /* NULL: that rail does not have it; the first always has */
   uint32_t users;               /* accesses in progress */
   bool lasting;                 /* a segment: until it is destroyed; else as long as it has users */
+  bool exposed; /* for a peer, until the peer has written; not for accesses of ours */
 };
 
 /* The registered segment that holds `addr`, or NULL: it is no segment, or cannot be registered. */
@@ -64,6 +67,10 @@ struct ofi_memory *ofi_memory_segment(struct tmb_net *net, uint64_t addr);
  * had. */
 struct ofi_memory *ofi_memory_use(struct tmb_net *net, const void *addr, size_t bytes);
 void ofi_memory_unuse(struct tmb_net *net, struct ofi_memory *memory);
+/* Register memory outside of segments for writes of peers, on the first rail. Returns NULL if that
+ * cannot be done. Conceal: it is registered no longer. */
+struct ofi_memory *ofi_memory_expose(struct tmb_net *net, void *base, size_t bytes);
+void ofi_memory_conceal(struct tmb_net *net, uint64_t key);
 /* A range is to be unmapped. Returns whether some of it was registered for good. */
 bool ofi_memory_forget(struct tmb_net *net, const void *base, size_t bytes);
 /* Register the buffers of a pool, if the provider needs it. Returns 0 or a code of libfabric. */
@@ -96,10 +103,12 @@ int ofi_device_rma(struct tmb_net *net, const struct tmb_rma *rma, bool is_get);
 int ofi_put_signal(struct tmb_net *net, const struct tmb_rma *rma, const struct tmb_signal *signal);
 int ofi_get_signal(struct tmb_net *net, const struct tmb_rma *rma, const struct tmb_signal *signal);
 
-/* Start a put of the conduit itself; with the lock. out index: of its access. When the put is over,
- * `parts` of the access is 0, and `lost` says whether it failed; the caller then returns the access
- * by ofi_access_unhold. Returns 0, TMB_AGAIN or TMB_E_UNSUPPORTED. */
-int ofi_access_hold(struct tmb_net *net, const struct tmb_rma *rma, uint32_t *index);
+/* Start a put of the conduit itself; with the lock. in key: NULL, or of the memory that it writes;
+ * out index: of its access. When the put is over, `parts` of the access is 0, and `lost` says
+ * whether it failed; the caller then returns the access by ofi_access_unhold. Returns 0, TMB_AGAIN
+ * or TMB_E_UNSUPPORTED. */
+int ofi_access_hold(struct tmb_net *net, const struct tmb_rma *rma, const struct tmb_net_key *key,
+                    uint32_t *index);
 void ofi_access_unhold(struct tmb_net *net, struct ofi_access *a);
 
 /* Take one for an atomic operation; with the lock. Returns NULL if there is no room. It is given
@@ -158,8 +167,10 @@ void ofi_atomic_serve(struct tmb_net *net, uint32_t src, void *payload);
 
 /* ---- ofi_long.c */
 
-/* The slot; without the lock. */
+/* The slots; without the lock. */
 int ofi_am_long(struct tmb_net *net, struct tmb_am_out *out);
+bool ofi_expose(struct tmb_net *net, void *base, size_t nbytes, struct tmb_net_key *key);
+void ofi_conceal(struct tmb_net *net, const struct tmb_net_key *key);
 /* Complete the put that an OFI_LONG announces. Returns false if its payload lies in no segment. */
 bool ofi_long_take(struct tmb_net *net, const struct ofi_head *head, const void *payload,
                    struct tmb_am_in *in);
