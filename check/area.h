@@ -59,12 +59,14 @@ struct chk_access {
   uint32_t rank, site;
   uint64_t done;        /* clock of `rank` at completion, CHK_OPEN before */
   uint64_t accept;      /* clock of accept_rank since which it is ordered; CHK_OPEN: none */
-  uint32_t accept_rank; /* waiter of the signal, or handler of the message */
+  uint16_t accept_rank; /* waiter of the signal, or handler of the message */
+  uint16_t owner;       /* rank whose memory it is */
   uint16_t flags;       /* CHK_WRITE... */
-  uint16_t thread;      /* of `rank`, at completion; 0: before all that its rank does next */
+  uint8_t thread;       /* of `rank`, at completion; 0: before all that its rank does next */
+  uint8_t accept_thread;
   uint64_t addr, bytes; /* of the newest access */
-  uint32_t owner;       /* rank whose memory it is */
   uint32_t tick;        /* of the thread, at completion */
+  uint32_t accept_tick;
 };
 
 /* A rank's report at a barrier: its accesses with lower numbers are complete at this clock. And its
@@ -72,9 +74,8 @@ struct chk_access {
 struct chk_floor {
   uint64_t clock; /* CHK_OPEN while it changes */
   uint64_t number;
-  uint64_t past;         /* of the rank, the newest; atomic */
   uint64_t begun, space; /* of the process and its ID; 0: not known */
-  uint32_t pid, unused[5];
+  uint32_t pid, unused[7];
 };
 
 /* A page that has a shadow. Until it is shared, its owner alone has accessed it, with loads, stores
@@ -111,7 +112,7 @@ struct chk_sync {
 #define CHK_BLOCK UINT32_MAX
 
 /* The clocks of a rank at its release with number `since`, and at those that follow, until the next
- * one. */
+ * one. The last one of each rank has the maximum of all of them, and grows. */
 struct chk_past {
   uint64_t since;   /* 0: it changes */
   uint64_t clock[]; /* [ranks] */
@@ -195,7 +196,7 @@ static inline uint64_t chk_area_layout(struct chk_area *a, uint32_t ranks) {
   a->past_bytes = sizeof(struct chk_past) + ranks * sizeof(uint64_t);
   a->past_count = chk_past_count(ranks, a->past_bytes);
   a->where_past = at += (CHK_SYNCS * a->sync_bytes + up) & ~up;
-  a->where_ticks = at += (ranks * a->past_bytes * a->past_count + up) & ~up;
+  a->where_ticks = at += (ranks * a->past_bytes * (a->past_count + 1) + up) & ~up;
   a->where_shadow = at += (ranks * CHK_THREADS * sizeof(struct chk_ticks) + up) & ~up;
   at += (uint64_t)CHK_PAGES * sizeof(struct chk_shadow);
   a->bytes = (at + up) & ~up;

@@ -48,7 +48,8 @@ static struct chk_access *access_new(uint32_t site, uint32_t flags, bool open) {
   a->done = open ? CHK_OPEN : chk.clock[chk.rank];
   chk.open_count += open;
   a->accept = CHK_OPEN;
-  a->accept_rank = chk.rank;
+  a->accept_rank = (uint16_t)chk.rank;
+  a->accept_thread = 0;
   a->flags = (uint16_t)flags;
   a->thread = chk.thread;
   a->tick = chk.tick;

@@ -45,7 +45,7 @@ struct chk {
   bool each_thread;  /* threads of this rank have clocks, and may race with each other */
   pthread_mutex_t lock;
   struct chk_thread *self; /* who acts, while it holds the lock */
-  uint16_t thread;         /* its name */
+  uint8_t thread;          /* its name */
   uint32_t tick;           /* its own clock */
   struct chk_area *area;
   struct chk_shadow *shadows; /* in the area */
@@ -92,7 +92,7 @@ struct chk_words {
 /* A thread of this rank, see thread.c. */
 struct chk_thread {
   uint32_t clock[CHK_THREADS]; /* of each thread, what it has heard of; its own goes on */
-  uint16_t name;               /* its index + 1; 0: of all threads that have no clock */
+  uint8_t name;                /* its index + 1; 0: of all threads that have no clock */
   uint32_t number;             /* from 1 on, for users */
   struct chk_words *words;     /* NULL: none yet */
   struct chk_run *runs;        /* of this epoch, in its copies */
@@ -168,6 +168,19 @@ bool chk_thread_ordered(const struct chk_access *a);
 uint64_t chk_thread_heard(uint32_t rank);
 /* The number of its rank's clock with which a complete access was given. CHK_OPEN: not yet. */
 uint64_t chk_thread_gave(const struct chk_access *a);
+/* Whether it has heard that an access was accepted. */
+bool chk_thread_accepted(const struct chk_access *a);
+/* What the acting thread gives to others: the clocks of which it has heard, [ranks]. */
+const uint64_t *chk_thread_clocks(void);
+
+static inline const uint64_t *chk_known_clocks(void) {
+  return CHK_UNLIKELY(chk.each_thread) ? chk_thread_clocks() : chk.clock;
+}
+
+static inline bool chk_accepted(const struct chk_access *a) {
+  if (CHK_UNLIKELY(chk.each_thread || a->accept_thread)) return chk_thread_accepted(a);
+  return chk.clock[a->accept_rank] >= a->accept;
+}
 
 /* ---- sync.c: the calling thread gives to what has this address, or waited for it */
 void chk_order_give(uintptr_t addr);
@@ -329,7 +342,7 @@ bool chk_covers(uint64_t given);
 
 /* As chk_covers, of a word that may be an object's: not always known. */
 static inline bool chk_covers_plainly(uint64_t given) {
-  return given < CHK_GIVEN_OBJECT && !(given & CHK_GIVEN_JOINED) &&
+  return given < CHK_GIVEN_OBJECT && !(given & CHK_GIVEN_JOINED) && !chk.each_thread &&
          chk.clock[given >> 56] >= (given & CHK_GIVEN_CLOCK);
 }
 
@@ -466,7 +479,7 @@ static inline void chk_word_gives(struct chk_page *p, struct chk_shadow *s, uint
 
 /* Whether a rank that takes what a word was given hears nothing new. */
 static inline bool chk_word_known(uint64_t given, uintptr_t addr) {
-  return chk_covers_plainly(given) && chk_joined_word != addr && !chk.each_thread;
+  return chk_covers_plainly(given) && chk_joined_word != addr;
 }
 
 static inline uint64_t chk_word(uint64_t number, uint32_t mask, uint32_t flags) {
@@ -510,7 +523,7 @@ static inline bool chk_mark_few(struct chk_access *a, struct chk_page *p, struct
   if (CHK_UNLIKELY(p->uniform || alike)) return false;
   a->addr = addr;
   a->bytes = bytes;
-  a->owner = range->owner;
+  a->owner = (uint16_t)range->owner;
   if (chk_shares(a, range)) p->shared = 1;
   const uint32_t mask = i == last ? ((1u << bytes) - 1) << first : 0xff;
   const uint64_t word = chk_word(a->number, mask, range->flags);

@@ -124,8 +124,9 @@ static void forget_taken(struct chk_sync *s) {
 
 static void give(struct chk_sync *s, uint32_t site, uint64_t put) {
   if (CHK_UNLIKELY(chk.each_thread)) chk_thread_tells();
+  const uint64_t *const known = chk_known_clocks();
   for (uint32_t r = 0; r < chk.ranks; r++)
-    if (s->clock[r] < chk.clock[r]) s->clock[r] = chk.clock[r];
+    if (s->clock[r] < known[r]) s->clock[r] = known[r];
   s->site = site;
   if (!put) return;
   if (s->left) forget_taken(s);
@@ -143,10 +144,12 @@ static void take(struct chk_sync *s, uint32_t site) {
     if (a->rank == chk.rank) { /* who has put sees its own signal: the put is complete */
       chk_close(a);
     } else if (a->accept == CHK_OPEN) {
-      a->accept_rank = chk.rank;
-      a->accept = chk.clock[chk.rank];
-    } else if (chk.clock[a->accept_rank] < a->accept) {
-      a->accept = 0; /* two ranks that took it: taken for ordered */
+      a->accept_rank = (uint16_t)chk.rank;
+      a->accept_thread = chk.thread;
+      a->accept_tick = chk.tick;
+      __atomic_store_n(&a->accept, chk.clock[chk.rank], __ATOMIC_RELEASE);
+    } else if (!chk_accepted(a)) {
+      a->accept = 0; /* two ranks, or threads, that took it: taken for ordered */
     }
   }
   if (s->puts) s->left = 1;
@@ -169,8 +172,9 @@ void chk_object_take(uint32_t object, uint32_t site) {
 
 bool chk_object_covered(uint32_t object) {
   const struct chk_sync *const s = sync_at(object);
+  const uint64_t *const known = chk_known_clocks();
   for (uint32_t r = 0; r < chk.ranks; r++)
-    if (s->clock[r] > chk.clock[r]) return false;
+    if (s->clock[r] > known[r]) return false;
   return s->puts == 0;
 }
 

@@ -29,7 +29,7 @@ static void compare_buffer(uintptr_t addr, size_t bytes, int kind, const void *p
                          .flags = (uint16_t)range.flags,
                          .addr = addr,
                          .bytes = bytes,
-                         .owner = chk.rank,
+                         .owner = (uint16_t)chk.rank,
                          .thread = chk.thread,
                          .tick = chk.tick};
   chk_compare(&a, &range);

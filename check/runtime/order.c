@@ -8,11 +8,11 @@
  * the rank, which decides whether one access of the rank is before another one. An order that goes
  * through other ranks is found by the numbers of the rank's clock: with each of them stands what
  * its threads had given by then. What a thread has heard of other ranks is its own, too, until it
- * orders another thread. Which ticks of its threads a rank has given, and when, others read in the
- * area. Invariants: a thread's own clock goes on when it has given; the area has a tick before
- * anybody can hear of the number with which it was given.
- * Threads without a clock are before and behind all. Objects whose addresses have one hash are one,
- * so that an order that is not there may be assumed, and no race is reported falsely.
+ * orders another thread, and it gives no more than that to other ranks. Which ticks of its threads
+ * a rank has given, and when, others read in the area. Invariants: a thread's own clock goes on
+ * when it has given; the area has a tick before anybody can hear of the number with which it was
+ * given. Threads without a clock are before and behind all. Objects whose addresses have one hash
+ * are one, so that an order that is not there may be assumed, and no race is reported falsely.
  */
 #define _GNU_SOURCE
 #include "check/libc.h"
@@ -39,7 +39,8 @@ static clocks *given;   /* [GIVEN] by the rank, with a number of its clock and b
 /* Clocks of ranks that a thread, all threads, or an object has heard of: [...][ranks]. NULL: the
  * job has not started, or there is no address space. */
 #define HEARD_BY_ALL     CHK_THREADS
-#define HEARD_BY_OBJECTS (CHK_THREADS + 1)
+#define HEARD_TO_GIVE    (CHK_THREADS + 1)
+#define HEARD_BY_OBJECTS (CHK_THREADS + 2)
 static uint64_t *heard;
 
 __attribute__((constructor)) static void first(void) {
@@ -98,6 +99,14 @@ uint64_t chk_thread_heard(uint32_t rank) {
   if (!chk.thread || !heard) return chk.clock[rank];
   const uint64_t all = heard_at(HEARD_BY_ALL)[rank], own = heard_by_self()[rank];
   return all > own ? all : own;
+}
+
+const uint64_t *chk_thread_clocks(void) {
+  if (!chk.thread || !has_heard()) return chk.clock;
+  uint64_t *const to_give = heard_at(HEARD_TO_GIVE);
+  for (uint32_t r = 0; r < chk.ranks; r++) to_give[r] = chk_thread_heard(r);
+  to_give[chk.rank] = chk.clock[chk.rank];
+  return to_give;
 }
 
 /* ---- objects */
@@ -186,7 +195,7 @@ struct chk_thread *chk_thread_new(void) {
   tick();
   t->clock[index] = before + 1;
   if (has_heard()) memcpy(heard_at(index), heard_by_self(), chk.ranks * sizeof *heard);
-  t->name = (uint16_t)(index + 1);
+  t->name = (uint8_t)(index + 1);
   t->number = ++made;
   t->id = 0;
   return t;
@@ -220,13 +229,29 @@ void chk_thread_tells(void) {
   for (uint32_t i = 0; i < used; i++) give_ticks(i, given[GIVEN][i]);
 }
 
-uint64_t chk_thread_gave(const struct chk_access *a) {
-  const struct chk_ticks *const t = ticks_of(a->rank, a->thread - 1u);
-  if (a->tick > __atomic_load_n(&t->newest, __ATOMIC_ACQUIRE)) return CHK_OPEN;
-  const uint64_t when = __atomic_load_n(&t->when[a->tick % CHK_TICKS], __ATOMIC_RELAXED);
+/* The number of a rank's clock with which a tick of a thread was given, at least `least`. CHK_OPEN:
+ * not yet. */
+static uint64_t gave(uint32_t rank, uint8_t thread, uint32_t tick, uint64_t least) {
+  const struct chk_ticks *const t = ticks_of(rank, thread - 1u);
+  if (tick > __atomic_load_n(&t->newest, __ATOMIC_ACQUIRE)) return CHK_OPEN;
+  const uint64_t when = __atomic_load_n(&t->when[tick % CHK_TICKS], __ATOMIC_RELAXED);
   const uint64_t number = when & ((UINT64_C(1) << CHK_TICK_SHIFT) - 1);
-  const bool is_it = (when ^ (uint64_t)a->tick << CHK_TICK_SHIFT) >> CHK_TICK_SHIFT == 0;
-  return is_it && number > a->done ? number : a->done;
+  const bool is_it = (when ^ (uint64_t)tick << CHK_TICK_SHIFT) >> CHK_TICK_SHIFT == 0;
+  return is_it && number > least ? number : least;
+}
+
+uint64_t chk_thread_gave(const struct chk_access *a) {
+  return gave(a->rank, a->thread, a->tick, a->done);
+}
+
+bool chk_thread_accepted(const struct chk_access *a) {
+  const uint32_t rank = a->accept_rank;
+  const uint8_t thread = a->accept_thread;
+  if (!a->accept) return true;
+  if (rank == chk.rank)
+    return !thread || !chk.thread || chk.self->clock[thread - 1] >= a->accept_tick;
+  return chk_thread_heard(rank) >=
+         (thread ? gave(rank, thread, a->accept_tick, a->accept) : a->accept);
 }
 
 void chk_thread_gives(void) {

@@ -6,15 +6,11 @@
  * Calls nothing. A rank and its clock stand for its clocks at that time, which anybody has who has
  * heard of that clock. Others find them in the past of that rank. What a rank gives together with
  * clocks of which it has not heard is joined: it stands for what is found there, no less.
- * Invariants: a rank gives one set of clocks at each number of its own clock; who finds that a past
- * is forgotten takes the newest, so that a race may be missed, and none is reported falsely; so at
- * most one joined set is not heard of by its own rank, and not for long.
+ * Invariants: a rank gives one set of clocks at each number of its own clock, of which its acting
+ * thread has heard; who finds that a past is forgotten takes the maximum of all, so that a race may
+ * be missed, and none is reported falsely; at most one joined set is not heard of by its own rank.
  */
 #include "check/runtime/chk.h"
-
-#include <string.h>
-
-#define TRIES (1u << 16) /* to read what another rank writes */
 
 _Static_assert(CHK_PAST_MOST == 1 << (56 - CHK_GIVEN_BITS) && CHK_PAST_RANKS == 0xff,
                "a word has 64 bits");
@@ -29,10 +25,19 @@ static uint64_t clock_of(uint64_t given) {
   return given & CHK_GIVEN_CLOCK;
 }
 
-static struct chk_past *past_of(uint32_t rank, uint64_t number) {
-  const uint64_t count = chk.area->past_count, at = rank * count + (number & (count - 1));
+static struct chk_past *past_at(uint32_t rank, uint64_t index) {
+  const uint64_t at = rank * (chk.area->past_count + 1) + index;
   return (struct chk_past *)(void *)((char *)chk_at(chk.area, chk.area->where_past) +
                                      at * chk.area->past_bytes);
+}
+
+static struct chk_past *past_of(uint32_t rank, uint64_t number) {
+  return past_at(rank, number & (chk.area->past_count - 1));
+}
+
+/* The maximum of the clocks that it has kept. */
+static uint64_t *most_of(uint32_t rank) {
+  return past_at(rank, chk.area->past_count)->clock;
 }
 
 void chk_heard(const uint64_t *clock, uint32_t site) {
@@ -47,17 +52,28 @@ void chk_heard(const uint64_t *clock, uint32_t site) {
 
 /* ---- give */
 
-/* Keeps the clocks of this rank, and more; NULL: none. */
+/* Keeps what is given now, and more; NULL: none. */
 static void keep(const uint64_t *more) {
+  const uint64_t *const known = chk_known_clocks();
   struct chk_past *const p = past_of(chk.rank, ++chk.past);
+  uint64_t *const most = most_of(chk.rank);
   __atomic_store_n(&p->since, 0, __ATOMIC_SEQ_CST);
   for (uint32_t r = 0; r < chk.ranks; r++) {
-    const uint64_t clock = more && more[r] > chk.clock[r] ? more[r] : chk.clock[r];
+    const uint64_t clock = more && more[r] > known[r] ? more[r] : known[r];
     __atomic_store_n(&p->clock[r], clock, __ATOMIC_RELAXED);
+    if (clock > most[r]) __atomic_store_n(&most[r], clock, __ATOMIC_RELAXED);
   }
   __atomic_store_n(&p->since, chk.clock[chk.rank], __ATOMIC_SEQ_CST);
-  __atomic_store_n(&chk_floor_of(chk.rank)->past, chk.past, __ATOMIC_RELEASE);
   chk.changed = more != NULL;
+}
+
+/* Whether the acting thread has heard of other clocks than those that were kept last. */
+static bool is_another(void) {
+  const uint64_t *const known = chk_known_clocks(), *const last =
+                                                        past_of(chk.rank, chk.past)->clock;
+  for (uint32_t r = 0; r < chk.ranks; r++)
+    if (r != chk.rank && known[r] != last[r]) return true;
+  return false;
 }
 
 /* This rank hears of the joined set. */
@@ -76,7 +92,7 @@ uint64_t chk_give_any(void) {
   if (!chk.area->past_count || chk.clock[chk.rank] > CHK_GIVEN_CLOCK) return 0;
   if (CHK_UNLIKELY(chk_joined) && chk.past + 1 - chk_joined > chk.area->past_count / 2)
     hear_joined();
-  if (chk.changed) keep(NULL);
+  if (chk.changed || (chk.each_thread && is_another())) keep(NULL);
   return given(0);
 }
 
@@ -102,24 +118,23 @@ static bool copy_past(const struct chk_past *p, uint64_t clock, uint64_t into[])
 const uint64_t *chk_clocks_of(uint64_t given) {
   static uint64_t clocks[CHK_PAST_RANKS];
   const uint32_t rank = rank_of(given);
-  bool found = copy_past(past_of(rank, given >> CHK_GIVEN_BITS), clock_of(given), clocks);
-  for (uint32_t i = 0; !found && i < TRIES; i++) {
-    const uint64_t newest = __atomic_load_n(&chk_floor_of(rank)->past, __ATOMIC_ACQUIRE);
-    found = copy_past(past_of(rank, newest), CHK_OPEN, clocks);
-  }
-  if (!found) memset(clocks, 0, sizeof clocks); /* the rank has died */
+  if (!copy_past(past_of(rank, given >> CHK_GIVEN_BITS), clock_of(given), clocks)) /* forgotten */
+    for (uint32_t r = 0; r < chk.ranks; r++)
+      clocks[r] = __atomic_load_n(&most_of(rank)[r], __ATOMIC_RELAXED);
   clocks[rank] = clock_of(given);
   return clocks;
 }
 
 static bool covers_all(const uint64_t *clocks) {
+  const uint64_t *const known = chk_known_clocks();
   for (uint32_t r = 0; r < chk.ranks; r++)
-    if (clocks[r] > chk.clock[r]) return false;
+    if (clocks[r] > known[r]) return false;
   return true;
 }
 
 bool chk_covers(uint64_t given) {
-  if (CHK_UNLIKELY(given & CHK_GIVEN_JOINED)) return covers_all(chk_clocks_of(given));
+  if (CHK_UNLIKELY((given & CHK_GIVEN_JOINED) || chk.each_thread))
+    return covers_all(chk_clocks_of(given));
   return chk.clock[rank_of(given)] >= clock_of(given);
 }
 

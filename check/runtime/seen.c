@@ -91,7 +91,7 @@ static struct chk_access *access_of(int kind, uint32_t line, uintptr_t addr) {
   if (!a->bytes) {
     a->addr = addr;
     a->bytes = l->bytes;
-    a->owner = chk.rank;
+    a->owner = (uint16_t)chk.rank;
   }
   return a;
 }

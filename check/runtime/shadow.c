@@ -69,7 +69,7 @@ static inline uint64_t heard_of(uint32_t rank) {
 }
 
 static bool is_ordered(const struct chk_access *a) {
-  if (a->accept != CHK_OPEN && chk.clock[a->accept_rank] >= a->accept) return true;
+  if (a->accept != CHK_OPEN && chk_accepted(a)) return true;
   if (a->rank == chk.rank && chk.in_order && !(a->flags & CHK_LOCAL)) return true;
   if (a->done == CHK_OPEN) return false;
   if (a->rank == chk.rank) return own_ordered(a);
@@ -378,7 +378,7 @@ void chk_mark(struct chk_access *a, const struct chk_range *range) {
   if (range->flags & CHK_LOCAL) real.addr = chk_resolve(range->addr);
   a->addr = real.addr;
   a->bytes = real.bytes;
-  a->owner = real.owner;
+  a->owner = (uint16_t)real.owner;
   if (a->done == CHK_OPEN && (range->flags & CHK_LOCAL)) chk_watch_buffer(real.addr, real.bytes);
   compare_range(&c, &real);
 }
@@ -389,7 +389,7 @@ void chk_mark_in(struct chk_access *a, struct chk_page *p, const struct chk_rang
   const size_t bytes = range->bytes;
   a->addr = addr;
   a->bytes = bytes;
-  a->owner = range->owner;
+  a->owner = (uint16_t)range->owner;
   if (chk_shares(a, range)) p->shared = 1;
   if (addr % CHK_GRANULE + bytes <= CHK_GRANULE) {
     compare_granule(&c, p, addr, bytes);

@@ -6,18 +6,14 @@
  */
 #define BEFORE_ATTACH more_handlers
 static void more_handlers(void);
-#include "three_ranks.h"
+#include "two_threads.h"
 
 #include <gasnet_ratomic.h>
 #include <gasnet_tools.h>
-#include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
-#include <sys/syscall.h>
 #include <threads.h> /* tidy-allow: layers because it is the C library's, not that of tests/lib */
-#include <unistd.h>
 
-static volatile long sink;
 static pthread_mutex_t mutex[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
@@ -27,33 +23,6 @@ static sem_t sem;
 static atomic_int flag;
 static volatile int plain_flag;
 static int ready; /* under mutex[0] */
-
-#define PUT(to, word, n) gex_RMA_PutBlocking(tm, to, base[to] + (word), v, n, 0)
-
-/* Runs a function in another thread of rank 0. */
-static pthread_t begin(void *(*run)(void *)) {
-  pthread_t t;
-  if (pthread_create(&t, NULL, run, NULL) != 0) abort();
-  return t;
-}
-
-/* A case: what the other thread does, and then what the first one does meanwhile. */
-#define OTHER(name)                   \
- static void other_##name(void);      \
- static void *run_##name(void *arg) { \
-  other_##name();                     \
-  return arg;                         \
- }                                    \
- static void other_##name(void)
-#define FIRST(name)                \
- static void first_##name(void);   \
- CASE(name) {                      \
-  if (me) return;                  \
-  pthread_t t = begin(run_##name); \
-  first_##name();                  \
-  pthread_join(t, NULL);           \
- }                                 \
- static void first_##name(void)
 
 /* ---- races */
 
@@ -164,16 +133,6 @@ CASE(barrier_of_one) {
   barrier();
   if (!me) memset(base[0] + 160, 0, 8); /* race: barrier_of_one */
   if (!me) pthread_join(t, NULL);
-}
-
-/* Pipes that only the kernel sees. */
-static int hidden[2][2];
-static void hidden_give(int to) {
-  if (syscall(SYS_write, hidden[to][1], "x", 1) != 1) abort();
-}
-static void hidden_take(int from) {
-  char c;
-  if (syscall(SYS_read, hidden[from][0], &c, 1) != 1) abort();
 }
 
 static __attribute__((noinline)) void store(long value) {
@@ -795,6 +754,6 @@ CASE(ok_openmp) {
 
 int main(int argc, char **argv) {
   sem_init(&sem, 0, 0);
-  if (pipe(hidden[0]) != 0 || pipe(hidden[1]) != 0) return 1;
+  hidden_start();
   return run_three(argc, argv);
 }

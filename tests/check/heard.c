@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What threads of a rank have heard of other ranks, and pass on: seeded races, one case each, for
+ * tests/check/findings.py. Compiled with `tombolo cc --check`. Lines that race end with a comment
+ * `race: CASE`, those of correct cases have none. Run with 3 ranks, of which rank 0 has two
+ * threads; the argument is the case.
+ */
+#define BEFORE_ATTACH make_domain
+static void make_domain(void);
+#include "two_threads.h"
+
+#include <gasnet_ratomic.h>
+#include <semaphore.h>
+#ifdef _OPENMP
+# include <omp.h>
+#endif
+
+static sem_t sem;
+static gex_AD_t domain;
+static void make_domain(void) {
+  gex_AD_Create(&domain, tm, GEX_DT_U64, GEX_OP_INC | GEX_OP_GET, 0);
+}
+
+#define AWAIT(n) (void)gexx_Signal_Wait(sig((int)me), GEXX_SIG_GE, (n))
+/* A put to a rank's word 2 that adds 1 to its signal. */
+#define SIGNAL(to)                                                                           \
+ (void)gexx_RMA_PutSignalBlocking(tm, to, base[to] + 2, v, 8, GEX_EVENT_NOW, sig((int)(to)), \
+                                  GEXX_SIG_ADD, 1, 0)
+#define MESSAGE(to) (void)gex_AM_RequestShort0(tm, to, H_SHORT, 0)
+
+static void add(gex_Rank_t to, int word) {
+  gex_Event_Wait(gex_AD_OpNB_U64(domain, NULL, to, base[to] + word, GEX_OP_INC, 0, 0, 0));
+}
+static void await_word(int word, uint64_t least) {
+  uint64_t now = 0;
+  while (now < least)
+    gex_Event_Wait(gex_AD_OpNB_U64(domain, &now, me, base[me] + word, GEX_OP_GET, 0, 0, 0));
+}
+
+/* Another thread of rank 0 hears of rank 1; this one does not. */
+OTHER(hears) {
+  AWAIT(1);
+  hidden_give(0);
+}
+static pthread_t two_begin(void) {
+  const pthread_t t = begin(run_hears);
+  hidden_take(0);
+  return t;
+}
+
+/* ---- races */
+
+/* What one thread has heard is not passed on by another one. */
+CASE(passed_by_signal) {
+  if (me == 1) PUT(2, 0, 8); /* race: passed_by_signal */
+  if (me == 1) SIGNAL(0);
+  if (me == 0) {
+    const pthread_t t = two_begin();
+    SIGNAL(2);
+    pthread_join(t, NULL);
+  }
+  if (me != 2) return;
+  AWAIT(1);
+  sink = base[2][0]; /* race: passed_by_signal */
+}
+
+CASE(passed_by_message) {
+  if (me == 1) PUT(2, 0, 8); /* race: passed_by_message */
+  if (me == 1) SIGNAL(0);
+  if (me == 0) {
+    const pthread_t t = two_begin();
+    MESSAGE(2);
+    pthread_join(t, NULL);
+  }
+  if (me != 2) return;
+  GASNET_BLOCKUNTIL(handled);
+  sink = base[2][0]; /* race: passed_by_message */
+}
+
+CASE(passed_by_word) {
+  if (me == 1) PUT(2, 0, 8); /* race: passed_by_word */
+  if (me == 1) SIGNAL(0);
+  if (me == 0) {
+    const pthread_t t = two_begin();
+    add(2, 4);
+    pthread_join(t, NULL);
+  }
+  if (me != 2) return;
+  await_word(4, 1);
+  sink = base[2][0]; /* race: passed_by_word */
+}
+
+/* The word has what each of the two threads gave, but rank 2 takes only what the first one did. */
+CASE(passed_to_two_words) {
+  if (me == 1) PUT(2, 0, 8); /* race: passed_to_two_words */
+  if (me == 1) SIGNAL(0);
+  if (me == 0) {
+    add(2, 5);
+    const pthread_t t = two_begin();
+    add(2, 4);
+    add(2, 5);
+    pthread_join(t, NULL);
+  }
+  if (me != 2) return;
+  await_word(5, 2);
+  await_word(4, 1);
+  sink = base[2][0]; /* race: passed_to_two_words */
+}
+
+/* The put of a signal that another thread has taken. */
+CASE(signal_of_other) {
+  if (me == 1) SIGNAL(0); /* race: signal_of_other */
+  if (me) return;
+  const pthread_t t = two_begin();
+  sink = base[0][2]; /* race: signal_of_other */
+  pthread_join(t, NULL);
+}
+
+OTHER(long_of_other) {
+  GASNET_BLOCKUNTIL(handled);
+  hidden_give(0);
+}
+CASE(long_of_other) {
+  if (me == 1)
+    gex_AM_RequestLong0(tm, 0, H_LONG, v, 8, base[0], GEX_EVENT_NOW, 0); /* race: long_of_other */
+  if (me) return;
+  const pthread_t t = begin(run_long_of_other);
+  hidden_take(0);
+  base[0][0] = 5; /* race: long_of_other */
+  pthread_join(t, NULL);
+}
+
+/* Another thread tells a third rank. */
+CASE(signal_notified) {
+  if (me == 1) SIGNAL(0); /* race: signal_notified */
+  if (me == 0) {
+    const pthread_t t = two_begin();
+    MESSAGE(2);
+    pthread_join(t, NULL);
+  }
+  if (me != 2) return;
+  GASNET_BLOCKUNTIL(handled);
+  gex_RMA_GetBlocking(tm, v, 0, base[0] + 2, 8, 0); /* race: signal_notified */
+}
+
+/* ---- correct */
+
+/* One thread hears, and the other one passes it on, in each of three ways. */
+OTHER(ok_passed_on) {
+  for (int i = 1; i <= 30; i++) {
+    AWAIT((uint64_t)i);
+    sem_post(&sem);
+  }
+}
+CASE(ok_passed_on) {
+  const pthread_t t = me ? pthread_self() : begin(run_ok_passed_on);
+  for (int i = 1; i <= 30; i++) {
+    if (me == 1) PUT(2, 0, 8);
+    if (me == 1) SIGNAL(0);
+    if (me == 0) {
+      sem_wait(&sem);
+      sink = base[0][2];
+      if (i % 3 == 0) SIGNAL(2);
+      if (i % 3 == 1) MESSAGE(2);
+      if (i % 3 == 2) add(2, 4);
+    }
+    if (me == 2) {
+      if (i % 3 == 0) AWAIT((uint64_t)i / 3);
+      if (i % 3 == 1) GASNET_BLOCKUNTIL(handled >= (i + 2) / 3);
+      if (i % 3 == 2) await_word(4, (uint64_t)(i + 1) / 3);
+      base[2][0] = i;
+      gex_RMA_GetBlocking(tm, v, 0, base[0] + 2, 8, 0);
+    }
+    gex_Coll_BarrierBlocking(tm, 0);
+  }
+  if (!me) pthread_join(t, NULL);
+}
+
+/* Both threads give to one word, each what it has heard: the rank that takes it has both. */
+OTHER(ok_two_give) {
+  AWAIT(1);
+  add(2, 4);
+}
+CASE(ok_two_give) {
+  if (me == 1) {
+    PUT(2, 0, 8);
+    SIGNAL(0);
+    AWAIT(1);
+    PUT(2, 1, 8);
+    add(0, 3);
+  }
+  if (me == 0) {
+    const pthread_t t = begin(run_ok_two_give);
+    SIGNAL(1);
+    await_word(3, 1);
+    add(2, 4);
+    add(2, 4);
+    pthread_join(t, NULL);
+  }
+  if (me != 2) return;
+  await_word(4, 3);
+  base[2][0] = base[2][1] = 1;
+}
+
+/* A signal that both threads take, and each of them passes on. */
+OTHER(ok_both_tell) {
+  AWAIT(1);
+  base[0][8] = base[0][2];
+  MESSAGE(2);
+}
+CASE(ok_both_tell) {
+  if (me == 1) SIGNAL(0);
+  if (me == 0) {
+    const pthread_t t = begin(run_ok_both_tell);
+    AWAIT(1);
+    base[0][9] = base[0][2];
+    MESSAGE(2);
+    pthread_join(t, NULL);
+  }
+  if (me != 2) return;
+  GASNET_BLOCKUNTIL(handled >= 2);
+  gex_RMA_PutBlocking(tm, 0, base[0] + 2, v, 8, 0);
+  gex_RMA_PutBlocking(tm, 0, base[0] + 8, v, 16, 0);
+}
+
+/* Long messages run in either thread, which hands over. */
+OTHER(ok_long_handed_over) {
+  GASNET_BLOCKUNTIL(handled);
+  sem_post(&sem);
+}
+CASE(ok_long_handed_over) {
+  if (me == 1) gex_AM_RequestLong0(tm, 0, H_LONG, v, 8, base[0], GEX_EVENT_NOW, 0);
+  if (me == 0) {
+    const pthread_t t = begin(run_ok_long_handed_over);
+    sem_wait(&sem);
+    base[0][0]++;
+    SIGNAL(2);
+    pthread_join(t, NULL);
+  }
+  if (me != 2) return;
+  AWAIT(1);
+  gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0);
+}
+
+/* Another rank has all that a thread has done when it hears of another thread, which was notified.
+ */
+OTHER(ok_notified_by_rank) {
+  AWAIT(1);
+  MESSAGE(1);
+}
+CASE(ok_notified_by_rank) {
+  if (me == 2) {
+    PUT(1, 0, 8);
+    SIGNAL(0);
+  }
+  if (me == 1) {
+    GASNET_BLOCKUNTIL(handled);
+    base[1][0] = 1;
+    add(0, 3);
+  }
+  if (me) return;
+  const pthread_t t = begin(run_ok_notified_by_rank);
+  await_word(3, 1);
+  PUT(1, 0, 8);
+  PUT(0, 2, 8);
+  pthread_join(t, NULL);
+}
+
+/* Threads of OpenMP are before and behind all. */
+CASE(ok_openmp_passes) {
+#ifdef _OPENMP
+  if (me == 1) PUT(2, 0, 8);
+  if (me == 1) SIGNAL(0);
+  if (me == 0) {
+    const pthread_t t = begin(run_hears);
+    hidden_take(0);
+# pragma omp parallel num_threads(2)
+    {
+# pragma omp single
+      sink = base[0][2];
+# pragma omp barrier
+      if (omp_get_thread_num() == 1) MESSAGE(2);
+    }
+    pthread_join(t, NULL);
+  }
+  if (me != 2) return;
+  GASNET_BLOCKUNTIL(handled);
+  base[2][0] = 1;
+#endif
+}
+
+int main(int argc, char **argv) {
+  sem_init(&sem, 0, 0);
+  hidden_start();
+  return run_three(argc, argv);
+}
