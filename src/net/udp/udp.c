@@ -107,15 +107,15 @@ static int meet(const struct tmb_net_env *env, struct plan *plan) {
     up->print("udp: cannot list the interfaces of this host: %s", strerror(errno));
     memset(&card, 0, sizeof card);
   }
-  card.version = TMB_NET_ABI;
+  card.wire = UDP_WIRE;
   find_guard(up, plan);
   card.guard = plan->guard;
   plan->mode = find_mode(up);
   card.stream = plan->mode;
   env->allgather(env->ctx, &card, sizeof card, plan->cards);
   for (uint32_t i = 0; i < env->size; i++)
-    if (plan->cards[i].byte_order != UDP_BYTE_ORDER) {
-      up->print("udp: rank %u has no network, or a different byte order from this host", i);
+    if (plan->cards[i].byte_order != UDP_BYTE_ORDER || plan->cards[i].wire != UDP_WIRE) {
+      up->print("udp: rank %u has no network, or another byte order or version than this host", i);
       return TMB_E_UNSUPPORTED;
     }
   if (!guards_agree(env, plan) || !streams_agree(env, plan)) return TMB_E_UNSUPPORTED;

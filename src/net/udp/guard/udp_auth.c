@@ -18,6 +18,9 @@
 /* Of a header, behind its tag. */
 #define HASHED_WORDS ((UDP_HEADER_BYTES - sizeof(uint64_t)) / sizeof(uint64_t))
 
+/* Blocks of a part of a packet, at most. */
+#define BLOCKS_MAX   ((UDP_PACKET_MAX + UDP_NH_BLOCK - 1) / UDP_NH_BLOCK)
+
 _Static_assert(sizeof(struct udp_header) - sizeof(uint64_t) == 8 * HASHED_WORDS, "whole words");
 
 void udp_auth_key(const uint8_t *secret, uint64_t job_id, uint32_t src, uint32_t dst,
@@ -36,50 +39,38 @@ void udp_auth_key(const uint8_t *secret, uint64_t job_id, uint32_t src, uint32_t
 
 void udp_auth_tail_key(const uint8_t *secret, uint64_t job_id, struct udp_nh_key *key) {
   uint64_t master[2];
-  uint32_t words[UDP_NH_UNITS * 4];
   udp_auth_key(secret, job_id, UINT32_MAX, UINT32_MAX, master);
-  for (uint64_t i = 0; i < TMB_ARRAY_LEN(words) / 2; i++) {
-    struct udp_siphash state;
-    udp_siphash_begin(&state, master);
-    udp_siphash_feed(&state, &i, sizeof i);
-    const uint64_t word = udp_siphash_end(&state);
-    memcpy(words + 2 * i, &word, sizeof word);
+  for (uint64_t i = 0; i < sizeof key->word / sizeof i; i++) {
+    const struct udp_siphash_part number = {&i, 1};
+    const uint64_t word = udp_siphash_words(master, &number, 1);
+    memcpy((uint8_t *)key->word + i * sizeof word, &word, sizeof word);
   }
-  udp_nh_open(key, words);
+  udp_nh_open(key);
 }
 
-/* The results of the blocks of a tail or a long control part. Their number is known by the header.
+/* The results of the blocks of a tail or a long control part, of which the header has the length.
  */
-static void feed_blocks(struct udp_siphash *state, const struct udp_nh_key *key,
-                        const uint8_t *data, uint32_t bytes) {
-  const uint32_t step = udp_nh_step(key, bytes);
-  for (uint32_t at = 0; at < bytes; at += UDP_NH_BLOCK) {
-    uint64_t out[2];
-    udp_nh(key, data + at, TMB_MIN(bytes - at, UDP_NH_BLOCK), step, out);
-    udp_siphash_feed(state, out, sizeof out);
-  }
+static struct udp_siphash_part results(const struct udp_nh_key *key, const uint8_t *data,
+                                       uint32_t bytes, uint64_t *out) {
+  const struct udp_siphash_part made = {out, UDP_NH_RESULTS *
+                                                 ((bytes + UDP_NH_BLOCK - 1) / UDP_NH_BLOCK)};
+  for (uint32_t at = 0; at < bytes; at += UDP_NH_BLOCK, out += UDP_NH_RESULTS)
+    udp_nh(key, data + at, TMB_MIN(bytes - at, UDP_NH_BLOCK), out);
+  return made;
 }
 
 uint64_t udp_auth_hash(const uint64_t key[2], const struct udp_header *header,
                        const struct udp_auth_input *input) {
   const uint64_t upper = (input->seq >> 32) << 32 | input->ack >> 32;
-  const bool is_long = input->control_bytes > UDP_AUTH_DIRECT;
-  if (TMB_LIKELY(!input->tail_bytes && !is_long && !(input->control_bytes & 7))) {
-    const struct udp_siphash_part parts[] = {
-        {(const uint8_t *)header + sizeof header->mac, HASHED_WORDS},
-        {&upper, 1},
-        {input->control, input->control_bytes / 8}};
-    return udp_siphash_words(key, parts, TMB_ARRAY_LEN(parts));
-  }
-  struct udp_siphash state;
-  udp_siphash_begin(&state, key);
-  udp_siphash_feed(&state, (const uint8_t *)header + sizeof header->mac,
-                   UDP_HEADER_BYTES - sizeof header->mac);
-  udp_siphash_feed(&state, &upper, sizeof upper);
-  if (is_long)
-    feed_blocks(&state, input->tail_key, input->control, input->control_bytes);
-  else
-    udp_siphash_feed(&state, input->control, input->control_bytes);
-  if (input->tail_bytes) feed_blocks(&state, input->tail_key, input->tail, input->tail_bytes);
-  return udp_siphash_end(&state);
+  struct udp_siphash_part parts[] = {{(const uint8_t *)header + sizeof header->mac, HASHED_WORDS},
+                                     {&upper, 1},
+                                     {input->control, input->control_bytes / 8},
+                                     {NULL, 0}};
+  if (TMB_LIKELY(!input->tail_bytes && input->control_bytes <= UDP_AUTH_DIRECT))
+    return udp_siphash_words(key, parts, 3);
+  uint64_t control[BLOCKS_MAX * UDP_NH_RESULTS], tail[BLOCKS_MAX * UDP_NH_RESULTS];
+  if (input->control_bytes > UDP_AUTH_DIRECT)
+    parts[2] = results(input->tail_key, input->control, input->control_bytes, control);
+  parts[3] = results(input->tail_key, input->tail, input->tail_bytes, tail);
+  return udp_siphash_words(key, parts, 4);
 }

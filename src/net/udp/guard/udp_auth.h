@@ -33,8 +33,8 @@ struct udp_auth_input {
   const void *control;
   const void *tail;
   const struct udp_nh_key *tail_key;
-  uint32_t control_bytes;
-  uint32_t tail_bytes; /* 0 without UDP_HASHED */
+  uint32_t control_bytes; /* a multiple of 8 */
+  uint32_t tail_bytes;    /* 0 without UDP_HASHED */
 };
 
 /* The hash of a packet; header->mac is not read. */

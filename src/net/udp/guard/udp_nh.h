@@ -1,42 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * NH: the universal hash that makes a long payload short before SipHash takes it.
+ * NH with a parity: the universal hash that makes a long payload short before SipHash takes it.
  *
- * Owns nothing. Called by udp_auth.c and by tests. Calls nothing. This is L1-HASH of UMAC-64: NH
- * with two keys, of which the second is the first one shifted by 16 bytes. For any two payloads of
- * one length that somebody chooses who does not know the key, the results are equal with
- * probability 2^-64 at most. A result must not be shown: it reveals the key. udp_auth.c puts it
- * into SipHash. Sources: J. Black, S. Halevi, H. Krawczyk, T. Krovetz, P. Rogaway, "UMAC: Fast and
- * Secure Message Authentication", CRYPTO '99, doi:10.1007/3-540-48405-1_14; RFC 4418, 5.2.
- * Invariant: the result does not depend on the processor.
+ * Owns nothing. Called by udp_auth.c and by tests. Calls nothing. A block is cut into stripes of
+ * 128 bytes, and each stripe into four units of 32 bytes. Column 0 of the block is the first unit
+ * of each stripe, and so on; column 4 is the exclusive or of the four. Each column has a result of
+ * its own: NH of it, with words of 32 bits and a key that no other column has. Two blocks of one
+ * length that differ, differ in two columns at least: where they differ in one of the first four
+ * only, they do in the parity. NH makes two columns equal with probability 2^-32, so somebody who
+ * does not know the key chooses two blocks whose results are all equal with probability 2^-64 at
+ * most. The results must not be shown: they reveal the key. udp_auth.c puts them into SipHash.
+ * Sources: J. Black, S. Halevi, H. Krawczyk, T. Krovetz, P. Rogaway, "UMAC: Fast and Secure Message
+ * Authentication", CRYPTO '99, doi:10.1007/3-540-48405-1_14, for NH; M. Nandi, "On the Minimum
+ * Number of Multiplications Necessary for Universal Hash Functions", FSE 2014,
+ * doi:10.1007/978-3-662-46706-0_25, for a code before it. Invariant: the results do not depend on
+ * the processor.
  */
 #ifndef TMB_UDP_NH_H
 #define TMB_UDP_NH_H
 
 #include "base/compiler.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#define UDP_NH_BLOCK 2048u /* fixed: bytes of one result, at most; RFC 4418 has 1024 */
-#define UDP_NH_UNITS (UDP_NH_BLOCK / 16 + 1)
+/* Fixed by the format: bytes of a stripe; stripes of a block at most; results of a block. */
+#define UDP_NH_STRIPE    128u
+#define UDP_NH_STRIPES   64u
+#define UDP_NH_RESULTS   5u
+#define UDP_NH_BLOCK     (UDP_NH_STRIPE * UDP_NH_STRIPES)
 
-/* The key, in units of 16 bytes: those with an even number and those with an odd one. */
+/* Words of the key for one stripe: eight for each column. */
+#define UDP_NH_KEY_WORDS (8 * UDP_NH_RESULTS)
+
 struct udp_nh_key {
-  TMB_ALIGNED(32) uint32_t even[UDP_NH_UNITS / 2 + 1][4];
-  TMB_ALIGNED(32) uint32_t odd[UDP_NH_UNITS / 2][4];
-  uint32_t step; /* groups of a step, at most: 4 with AVX-512, 2 with AVX2, else 1 */
+  TMB_ALIGNED(32) uint32_t word[UDP_NH_STRIPES][UDP_NH_KEY_WORDS]; /* random */
+  bool wide;                                                       /* use AVX2 */
 };
 
-/* Take the key. in words: [UDP_NH_UNITS * 4], random. */
-void udp_nh_open(struct udp_nh_key *key, const uint32_t *words);
+/* Find out what the processor can do. */
+void udp_nh_open(struct udp_nh_key *key);
 
-/* Groups of a step that suits a payload of so many bytes: 1, 2 or 4. Processors begin slowly with
- * instructions of 512 bits, so that only long payloads take them. */
-uint32_t udp_nh_step(const struct udp_nh_key *key, uint32_t payload_bytes);
-
-/* Hash one block. in data: [bytes], at most UDP_NH_BLOCK, need not be aligned. in step: of
- * udp_nh_step, or less; the result does not depend on it. */
-void udp_nh(const struct udp_nh_key *key, const void *data, uint32_t bytes, uint32_t step,
-            uint64_t out[2]);
+/* Hash one block. in data: [bytes], at most UDP_NH_BLOCK, need not be aligned. */
+void udp_nh(const struct udp_nh_key *key, const void *data, uint32_t bytes,
+            uint64_t out[UDP_NH_RESULTS]);
 
 #endif

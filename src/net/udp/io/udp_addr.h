@@ -38,7 +38,7 @@ struct udp_card_family {
 struct udp_card {
   uint64_t machine; /* equal: one kernel and network namespace */
   uint32_t byte_order;
-  uint32_t version;
+  uint32_t wire;   /* UDP_WIRE */
   uint32_t guard;  /* enum udp_guard: equal on all ranks, or the job does not start */
   uint32_t stream; /* enum udp_stream_mode: equal on all ranks */
   struct udp_card_family family[2]; /* IPv4, IPv6 */

@@ -41,12 +41,11 @@
 #endif
 
 /* Chosen, not measured. */
-#define BUFFER_BYTES  (4 << 20) /* of a socket, each direction */
-#define RUN_PACKETS   40u       /* of one message, at most */
-#define RUN_BYTES_MAX 60000u    /* below 64 KiB with all headers: a token bucket passes it whole */
-#define RUNS_MAX      64u       /* messages of one sendmmsg */
-#define TURN_CALLS    8u        /* of recv, between those that ask another rail first */
-#define NS_PER_S      1000000000u
+#define BUFFER_BYTES (4 << 20) /* of a socket, each direction */
+#define RUN_PACKETS  40u       /* of one message, at most */
+#define RUNS_MAX     64u       /* messages of one sendmmsg */
+#define TURN_CALLS   8u        /* of recv, between those that ask another rail first */
+#define NS_PER_S     1000000000u
 
 struct udp_sockets {
   int fd[UDP_RAILS_MAX]; /* [rails] for receiving, and for sending where there is no line */
@@ -237,7 +236,7 @@ static uint32_t run_length(const struct udp_sockets *s, const struct udp_out *ou
   uint32_t n = 1, sum = bytes;
   while (n < count && n < RUN_PACKETS) {
     const uint32_t more = out_bytes(&out[n]);
-    if (index_of(s, &out[n]) != to || more > bytes || sum + more > RUN_BYTES_MAX ||
+    if (index_of(s, &out[n]) != to || more > bytes || sum + more > UDP_RUN_BYTES ||
         out[n].mode != UDP_SEND_WHOLE)
       break;
     sum += more;

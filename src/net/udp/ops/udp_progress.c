@@ -29,11 +29,13 @@
  * acknowledgements. */
 static void push_lost(struct tmb_net *e, struct udp_peer *p, bool probe) {
   uint32_t sent = 0;
+  e->out.full = false;
   for (uint64_t n = p->tx.una; n < p->tx.next && p->tx.lost && sent < RESENDS_MAX; n++) {
     const struct udp_slot *slot = udp_tx_slot(&p->tx, n);
     if (slot->state != UDP_SLOT_LOST) continue;
     if (!probe && !udp_rail_open(e, p, slot)) return;
     udp_packet_resend(e, p, n);
+    if (TMB_UNLIKELY(e->out.full)) return;
     probe = false;
     sent++;
   }

@@ -101,7 +101,9 @@ static void out_add(struct tmb_net *e, struct udp_peer *p, const struct udp_out 
   e->out.packet[e->out.count] = *out;
   e->out.slot[e->out.count] = slot;
   e->out.peer[e->out.count] = p;
-  if (++e->out.count == UDP_OUT_MAX) udp_out_flush(e);
+  const uint32_t bytes = slot && slot->tail_bytes ? out->head_bytes + out->tail_bytes : 0;
+  e->out.tails += bytes;
+  if (++e->out.count == UDP_OUT_MAX || e->out.tails + bytes > UDP_RUN_BYTES) udp_out_flush(e);
 }
 
 /* Packets of a peer next to each other, in the order in which they were made: the kernel takes them
@@ -127,6 +129,7 @@ void udp_out_flush(struct tmb_net *e) {
   if (!e->out.count) return;
   if (e->out.count > 2) out_sort(&e->out);
   const uint32_t taken = e->io.ops->send(e->io.state, e->out.packet, e->out.count);
+  e->out.full = taken < e->out.count;
   for (uint32_t i = taken; i < e->out.count; i++) {
     if (e->out.slot[i]) udp_tx_unsent(&e->out.peer[i]->tx, e->out.slot[i]);
     e->peers.dirty = true;
@@ -137,6 +140,7 @@ void udp_out_flush(struct tmb_net *e) {
       e->up->packet("sent", e->out.packet[i].peer,
                     e->out.packet[i].head_bytes + e->out.packet[i].tail_bytes);
   e->out.count = 0;
+  e->out.tails = 0;
   while (e->out.loose) {
     struct udp_buf *next = e->out.loose->next;
     udp_buf_put(e, e->out.loose);

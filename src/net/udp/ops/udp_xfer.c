@@ -217,6 +217,7 @@ static uint64_t host_takes(const struct tmb_net *e, struct udp_peer *p) {
 
 uint64_t udp_xfer_push(struct tmb_net *e, struct udp_peer *p) {
   uint64_t room = p->bulk.first ? host_takes(e, p) : 0;
+  e->out.full = false;
   while (p->bulk.first) {
     struct udp_xfer *x = p->bulk.first;
     if (!room) {
@@ -230,8 +231,8 @@ uint64_t udp_xfer_push(struct tmb_net *e, struct udp_peer *p) {
     if (rail == UDP_NO_RAIL) return due_ns;
     const uint64_t bytes = push_packet(e, p, x, rail);
     room -= TMB_MIN(room, bytes);
-    if (!x->ended) continue;
-    (void)TMB_LIST_POP(&p->bulk.first);
+    if (x->ended) (void)TMB_LIST_POP(&p->bulk.first);
+    if (TMB_UNLIKELY(e->out.full)) return e->time.now_ns; /* the kernel has taken no more */
   }
   return UINT64_MAX;
 }

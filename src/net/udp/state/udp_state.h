@@ -128,6 +128,8 @@ struct udp_outbox {
   struct udp_slot *slot[UDP_OUT_MAX]; /* NULL: not numbered */
   struct udp_peer *peer[UDP_OUT_MAX];
   uint32_t count;
+  uint32_t tails;        /* bytes of those that have a tail */
+  bool full;             /* the system has not taken all of those that were handed over last */
   struct udp_buf *loose; /* buffers of packets that are not numbered: free after the hand-over */
 };
 

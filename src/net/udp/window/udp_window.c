@@ -78,6 +78,8 @@ static void mark_lost(struct udp_tx *tx, struct udp_slot *slot) {
 }
 
 void udp_tx_unsent(struct udp_tx *tx, struct udp_slot *slot) {
+  if (slot->state == UDP_SLOT_SENT && slot->tries < UINT8_MAX)
+    slot->tries--; /* the path lost none */
   mark_lost(tx, slot);
 }
 
