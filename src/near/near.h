@@ -43,14 +43,25 @@ static inline uint32_t tmb_near_lap(uint64_t pos, uint32_t slots_log2) {
   return (uint32_t)(pos >> slots_log2) | 0x80000000u;
 }
 
-/* Move the consumer of an inbox to a position. The caller owns the lock, or is alone. */
-static inline void tmb_near_inbox_move(const struct tmb_near *near, struct tmb_near_inbox *box,
-                                       uint32_t reply, uint64_t head) {
-  const struct tmb_near_slot *slot = &box->ring->slot[head & (near->slots[reply] - 1)];
+/* Move the consumer of an inbox to a position. The caller owns the lock, or is alone. Returns the
+ * slot there; out lap: of the position. */
+static inline struct tmb_near_slot *tmb_near_inbox_move(const struct tmb_near *near,
+                                                        struct tmb_near_inbox *box, uint32_t reply,
+                                                        uint64_t head, uint32_t *lap) {
+  struct tmb_near_slot *slot = &box->ring->slot[head & (near->slots[reply] - 1)];
+  *lap = tmb_near_lap(head, near->slots_log2[reply]);
   tmb_store_rel(&box->head, head);
   tmb_store_rlx(box->shown, head);
   tmb_store_rlx(&box->next, (const uint64_t *)(const void *)slot);
-  tmb_store_rlx(&box->lap, tmb_near_lap(head, near->slots_log2[reply]));
+  tmb_store_rlx(&box->lap, *lap);
+  return slot;
+}
+
+/* Show senders the room in a ring, and when to do so next: each quarter of it. */
+static inline void tmb_near_inbox_publish(const struct tmb_near *near, struct tmb_near_inbox *box,
+                                          uint32_t reply, uint64_t head) {
+  box->publish_at = head + near->slots[reply] / 4;
+  tmb_store_rel(&box->ring->head, head);
 }
 
 /* ---- near_arena.c */
@@ -78,10 +89,11 @@ void tmb_near_close(struct tmb_near *near);
  * this struct or release it. Never blocks, never runs handlers. Any thread. */
 int tmb_near_am_send(struct tmb_near *near, uint32_t to, struct tmb_am_out *out);
 
-/* Run the handlers of arrived messages (tmb_up_am); bounded. in serve: TMB_SERVE_*. Returns
- * TMB_FOUND_ bits: WORK if something was done, BUSY if a part was skipped because another thread is
- * at work there. Never sleeps. Any thread. */
-int tmb_near_progress(struct tmb_near *near, int serve);
+/* tmb_near_am_send for a Short without a route. Returns whether it is sent; else ask
+ * tmb_near_am_send: there is no room, a slot has no room for its arguments, or losses are expected.
+ */
+bool tmb_near_send_short(struct tmb_near *near, uint32_t to, bool reply, uint8_t handler,
+                         uint8_t nargs, const int32_t *args);
 
 /*
  * Whether the next record of an inbox is there; a hint that decides only whether to try. With
@@ -90,6 +102,25 @@ int tmb_near_progress(struct tmb_near *near, int serve);
  */
 TMB_NO_TSAN static inline bool tmb_near_pending(const struct tmb_near_inbox *box) {
   return (uint32_t)tmb_load_rlx(tmb_load_rlx(&box->next)) == tmb_load_rlx(&box->lap);
+}
+
+/* Parts of tmb_near_progress: what is pending in one inbox; and where peers are lost, records that
+ * may never come. */
+int tmb_near_serve_requests(struct tmb_near *near);
+int tmb_near_serve_replies(struct tmb_near *near);
+int tmb_near_serve_holes(struct tmb_near *near, int serve);
+
+/* Run the handlers of arrived messages (tmb_up_am); bounded. in serve: TMB_SERVE_*. Returns
+ * TMB_FOUND_ bits: WORK if something was done, BUSY if a part was skipped because another thread is
+ * at work there. Never sleeps. Any thread. */
+static inline int tmb_near_progress(struct tmb_near *near, int serve) {
+  int found = TMB_FOUND_NOTHING;
+  if (TMB_UNLIKELY(tmb_near_pending(&near->inbox[1])) && (serve & TMB_SERVE_REPLIES))
+    found |= tmb_near_serve_replies(near);
+  if (TMB_UNLIKELY(tmb_near_pending(&near->inbox[0])) && (serve & TMB_SERVE_REQUESTS))
+    found |= tmb_near_serve_requests(near);
+  if (TMB_UNLIKELY(tmb_load_rlx(&near->lost_count))) found |= tmb_near_serve_holes(near, serve);
+  return found;
 }
 
 /* ---- near_bulk.c: message buffers. Index space: requests 0..bulk_count[0]-1, then replies. */

@@ -67,9 +67,8 @@ static inline struct header header_of(uint64_t word) {
 
 /* The store is hidden from the thread sanitizer, which gets annotations instead: the slot
  * comes back through the consumer, often another process. */
-TMB_NO_TSAN static inline void publish(struct tmb_near_slot *slot, uint32_t lap,
-                                       const struct tmb_near_slot *h) {
-  tmb_store_rel((uint64_t *)(void *)slot, header_word(lap, h));
+TMB_NO_TSAN static inline void publish(struct tmb_near_slot *slot, uint64_t word) {
+  tmb_store_rel((uint64_t *)(void *)slot, word);
 }
 
 /* The word in which this thread announces its reservation, and the ring; word NULL: losses are not
@@ -79,36 +78,42 @@ struct claim {
 };
 
 /*
- * Reserve `need` consecutive slots of a ring. out pos: position of the first. Returns false when
- * there is no room. in seen: this process's copy of the ring's head; stale values only make the
- * answer conservative.
+ * Reserve `need` consecutive slots of a ring of `to`. out pos: position of the first. Returns it,
+ * or NULL when there is no room. This process's copy of the ring's head may be stale: that only
+ * makes the answer conservative.
  */
-static TMB_ALWAYS_INLINE bool reserve(struct tmb_near_ring *ring, uint32_t slots_log2,
-                                      uint32_t need, uint64_t *seen, const struct claim *claim,
-                                      uint64_t *pos) {
-  const uint64_t slots = UINT64_C(1) << slots_log2;
+static TMB_ALWAYS_INLINE struct tmb_near_slot *reserve(struct tmb_near *near, uint32_t to,
+                                                       uint32_t reply, uint32_t need,
+                                                       const struct claim *claim, uint64_t *pos) {
+  struct tmb_near_ring *ring = tmb_near_ring(near, to, reply);
+  uint64_t *seen = &near->seen[to].head[reply];
+  const uint64_t slots = near->slots[reply];
   uint64_t tail = tmb_load_rlx(&ring->tail);
-  tmb_prefetch_write(&ring->slot[tail & (slots - 1)]);
+  struct tmb_near_slot *slot = &ring->slot[tail & (slots - 1)];
+  tmb_prefetch_write(slot);
   uint64_t pad;
-  do {
+  for (;;) {
     const uint64_t index = tail & (slots - 1);
     pad = need > 1 && index + need > slots ? slots - index : 0;
     if (TMB_UNLIKELY(tail + pad + need - tmb_load_acq(seen) > slots)) {
       tmb_store_rel(seen, tmb_load_acq(&ring->head));
-      if (tail + pad + need - tmb_load_acq(seen) > slots) return false;
+      if (tail + pad + need - tmb_load_acq(seen) > slots) return NULL;
     }
     if (TMB_UNLIKELY(claim->word != NULL))
       tmb_store_rlx(claim->word, tmb_near_claim(claim->ring, tail, pad + need));
-  } while (TMB_UNLIKELY(!tmb_cas_weak_rel(&ring->tail, &tail, tail + pad + need)));
+    if (TMB_LIKELY(tmb_cas_weak_rel(&ring->tail, &tail, tail + pad + need))) break;
+    slot = &ring->slot[tail & (slots - 1)];
+  }
   if (TMB_UNLIKELY(pad)) {
     const struct tmb_near_slot h = {.kind = TMB_NEAR_KIND_PAD, .slots = (uint8_t)pad};
-    publish(&ring->slot[tail & (slots - 1)], tmb_near_lap(tail, slots_log2), &h);
+    publish(slot, header_word(tmb_near_lap(tail, near->slots_log2[reply]), &h));
+    slot = ring->slot;
   }
   TMB_TSAN_ACQUIRE(ring);
   *pos = tail + pad;
   tmb_prefetch_write(&ring->slot[(*pos + RESERVE_LOOKAHEAD) & (slots - 1)]);
   if (need > 1) tmb_prefetch_write(&ring->slot[(*pos + RESERVE_LOOKAHEAD + 1) & (slots - 1)]);
-  return true;
+  return slot;
 }
 
 /* Representation of a message, decided once per attempt. */
@@ -158,6 +163,11 @@ static bool place_early(struct tmb_near *near, struct tmb_am_out *out, uint8_t k
   return true;
 }
 
+static inline void copy_args(void *to, const int32_t *args, uint32_t nargs) {
+  int32_t *out = to;
+  for (uint32_t i = 0; i < nargs; i++) out[i] = args[i];
+}
+
 /* Write the body of a record: word, payload, arguments. in target: mapped destination of a Long; in
  * index: of this rank. */
 static inline void fill_record(char *record, const struct tmb_am_out *out, const struct shape *s,
@@ -171,16 +181,14 @@ static inline void fill_record(char *record, const struct tmb_am_out *out, const
   } else if (s->kind == TMB_NEAR_KIND_MEDIUM && out->nbytes) {
     memcpy(record + s->payload_at, out->src, out->nbytes);
   }
-  int32_t *args = (int32_t *)(void *)(record + s->args_at);
-  for (uint32_t i = 0; i < out->nargs; i++) args[i] = out->args[i];
+  copy_args(record + s->args_at, out->args, out->nargs);
 }
 
-/* Remember the slot of the next record to this target, which expect_answer prefetches; only for a
- * short record, and for requests of a single thread. Threads that send requests concurrently would
- * contend for the cache line of `answer`. */
-static inline void remember_next(struct tmb_near *near, uint32_t reply, const struct shape *s,
+/* Remember the slot of the next record to this target, which expect_answer prefetches; behind a
+ * record of one slot, and for requests of a single thread. Threads that send requests concurrently
+ * would contend for the cache line of `answer`. At the end of a ring the hint is wrong once. */
+static inline void remember_next(struct tmb_near *near, uint32_t reply,
                                  const struct tmb_near_slot *next) {
-  if (s->slots != 1 || s->kind > TMB_NEAR_KIND_MEDIUM) return;
   if (reply || !near->env.threads) tmb_store_rlx(&near->inbox[!reply].answer, (const void *)next);
 }
 
@@ -193,40 +201,27 @@ static inline void expect_answer(struct tmb_near_inbox *box) {
   tmb_store_rlx(&box->answer, NULL);
 }
 
-/* Reserve slots, fill and publish them, and wake the target. Inlined twice: a record whose shape is
- * known to the compiler takes half of the instructions. */
-static TMB_ALWAYS_INLINE int send_record(struct tmb_near *near, uint32_t to, struct tmb_am_out *out,
-                                         const struct shape *s, void *target, uint64_t *claimed) {
+/* Publish a record whose body is filled. in pos: position of its first slot. */
+static inline void put_record(struct tmb_near *near, uint32_t to, struct tmb_am_out *out,
+                              const struct shape *s, struct tmb_near_slot *slot, uint64_t pos) {
   const uint32_t reply = out->is_reply;
-  struct tmb_near_ring *ring = tmb_near_ring(near, to, reply);
-  const struct claim claim = {claimed, claimed ? tmb_near_claim_ring(to, reply) : 0};
-  uint64_t pos;
-  if (!reserve(ring, near->slots_log2[reply], s->slots, &near->seen[to].head[reply], &claim,
-               &pos)) {
-    if (claimed) tmb_store_rel(claimed, 0);
-    out->lacks = TMB_LACKS_RING;
-    return TMB_AGAIN;
-  }
-  struct tmb_near_slot *slot = &ring->slot[pos & (near->slots[reply] - 1)];
-  fill_record((char *)slot, out, s, target, near->env.index);
   slot->src = near->env.rank | (uint32_t)out->route << TMB_NEAR_RANK_BITS;
   slot->nbytes = (uint32_t)out->nbytes;
   const struct tmb_near_slot h = {
       .handler = out->handler, .nargs = out->nargs, .kind = s->kind, .slots = (uint8_t)s->slots};
-  TMB_TSAN_RELEASE(ring);
+  TMB_TSAN_RELEASE(tmb_near_ring(near, to, reply));
   if (s->kind == TMB_NEAR_KIND_BULK) TMB_TSAN_RELEASE(near->arena);
-  if (claimed && s->kind == TMB_NEAR_KIND_BULK) tmb_near_bulk_sent(near, (uint32_t)out->staged, to);
-  publish(slot, tmb_near_lap(pos, near->slots_log2[reply]), &h);
-  if (claimed) tmb_store_rel(claimed, 0);
+  if (near->claims && s->kind == TMB_NEAR_KIND_BULK)
+    tmb_near_bulk_sent(near, (uint32_t)out->staged, to);
+  publish(slot, header_word(tmb_near_lap(pos, near->slots_log2[reply]), &h));
   if (s->kind == TMB_NEAR_KIND_BULK) out->staged = -1;
-  remember_next(near, reply, s, &ring->slot[(pos + s->slots) & (near->slots[reply] - 1)]);
-  tmb_near_notify(near, to);
-  return 0;
+  if (s->slots == 1 && s->kind <= TMB_NEAR_KIND_MEDIUM) remember_next(near, reply, slot + 1);
 }
 
 /* Send a message of any shape. */
 static TMB_NOINLINE int send_any(struct tmb_near *near, uint32_t to, struct tmb_am_out *out) {
   const struct shape s = shape_of(near, out);
+  const uint32_t reply = out->is_reply;
   void *target = s.kind == TMB_NEAR_KIND_LONG && out->nbytes
                      ? (void *)((uintptr_t)out->dest + (uintptr_t)near->delta[to])
                      : NULL;
@@ -236,26 +231,69 @@ static TMB_NOINLINE int send_any(struct tmb_near *near, uint32_t to, struct tmb_
     return TMB_AGAIN;
   }
   uint64_t *claimed = TMB_UNLIKELY(near->claims != NULL) ? tmb_near_claim_take(near) : NULL;
-  return send_record(near, to, out, &s, target, claimed);
+  const struct claim claim = {claimed, claimed ? tmb_near_claim_ring(to, reply) : 0};
+  uint64_t pos;
+  struct tmb_near_slot *slot = reserve(near, to, reply, s.slots, &claim, &pos);
+  if (slot) {
+    fill_record((char *)slot, out, &s, target, near->env.index);
+    put_record(near, to, out, &s, slot, pos);
+  }
+  if (claimed) tmb_store_rel(claimed, 0);
+  if (!slot) {
+    out->lacks = TMB_LACKS_RING;
+    return TMB_AGAIN;
+  }
+  tmb_near_notify(near, to);
+  return 0;
 }
 
-int tmb_near_am_send(struct tmb_near *near, uint32_t to, struct tmb_am_out *out) {
-  static const struct shape one_slot = {TMB_NEAR_KIND_SHORT, 16, 0, 1};
-  if (out->category == TMB_AM_SHORT && out->nargs <= ARGS_IN_SLOT && TMB_LIKELY(!near->claims))
-    return send_record(near, to, out, &one_slot, NULL, NULL);
+/* Send a Short in one slot. Inlined for each ring. in head: its header word, without the lap. */
+static TMB_ALWAYS_INLINE bool send_short(struct tmb_near *near, uint32_t to, uint32_t reply,
+                                         uint64_t head, const int32_t *args) {
+  const struct claim none = {NULL, 0};
+  uint64_t pos;
+  struct tmb_near_slot *slot = reserve(near, to, reply, 1, &none, &pos);
+  if (TMB_UNLIKELY(!slot)) return false;
+  const uint32_t nargs = header_of(head).nargs;
+  if (nargs) copy_args(slot->body, args, nargs);
+  slot->src = near->env.rank;
+  TMB_TSAN_RELEASE(tmb_near_ring(near, to, reply));
+  publish(slot, head | tmb_near_lap(pos, near->slots_log2[reply]));
+  remember_next(near, reply, slot + 1);
+  tmb_near_notify(near, to);
+  return true;
+}
+
+bool tmb_near_send_short(struct tmb_near *near, uint32_t to, bool reply, uint8_t handler,
+                         uint8_t nargs, const int32_t *args) {
+  const struct tmb_near_slot h = {
+      .handler = handler, .nargs = nargs, .kind = TMB_NEAR_KIND_SHORT, .slots = 1};
+  if (TMB_UNLIKELY(nargs > ARGS_IN_SLOT || near->claims)) return false;
+  return reply ? send_short(near, to, 1, header_word(0, &h), args)
+               : send_short(near, to, 0, header_word(0, &h), args);
+}
+
+/* Out of line, so that other messages save no registers for it. */
+static TMB_NOINLINE int send_plain(struct tmb_near *near, uint32_t to, struct tmb_am_out *out) {
+  if (tmb_near_send_short(near, to, out->is_reply, out->handler, out->nargs, out->args)) return 0;
   return send_any(near, to, out);
 }
 
-/* Run the handler of one record. */
-static void deliver(struct tmb_near *near, struct tmb_near_slot *slot, uint64_t word, bool reply) {
+int tmb_near_am_send(struct tmb_near *near, uint32_t to, struct tmb_am_out *out) {
+  if (out->category == TMB_AM_SHORT && !out->route) return send_plain(near, to, out);
+  return send_any(near, to, out);
+}
+
+/* Run the handler of a record of any kind. */
+static TMB_NOINLINE void deliver_any(struct tmb_near *near, struct tmb_near_slot *slot,
+                                     uint64_t word, bool reply) {
   const struct header h = header_of(word);
   char *record = (char *)slot;
   struct tmb_am_in in = {.src = slot->src & ((UINT32_C(1) << TMB_NEAR_RANK_BITS) - 1),
                          .route = (uint16_t)(slot->src >> TMB_NEAR_RANK_BITS),
                          .handler = h.handler,
                          .nargs = h.nargs,
-                         .is_reply = reply,
-                         .nbytes = slot->nbytes};
+                         .is_reply = reply};
   uint64_t aux = 0;
   switch (h.kind) {
   case TMB_NEAR_KIND_SHORT:
@@ -266,6 +304,7 @@ static void deliver(struct tmb_near *near, struct tmb_near_slot *slot, uint64_t 
     in.category = TMB_AM_MEDIUM;
     in.args = (const int32_t *)(const void *)(record + 16);
     in.payload = record + TMB_ALIGN_UP(16u + 4u * h.nargs, 16u);
+    in.nbytes = slot->nbytes;
     break;
   default:
     memcpy(&aux, record + 16, 8);
@@ -274,70 +313,73 @@ static void deliver(struct tmb_near *near, struct tmb_near_slot *slot, uint64_t 
     in.payload = h.kind == TMB_NEAR_KIND_LONG
                      ? (void *)(uintptr_t)aux
                      : tmb_near_bulk_addr(near, (uint32_t)(aux >> 32), (uint32_t)aux);
+    in.nbytes = slot->nbytes;
   }
   tmb_up_am(&in);
   if (h.kind == TMB_NEAR_KIND_BULK) tmb_near_bulk_done(near, (uint32_t)(aux >> 32), (uint32_t)aux);
 }
 
-/* Consume the ready records of one inbox, at most a batch. */
-static TMB_NOINLINE int drain(struct tmb_near *near, struct tmb_near_inbox *box, uint32_t reply)
-    TMB_REQUIRES(box->lock);
-static TMB_NOINLINE int drain(struct tmb_near *near, struct tmb_near_inbox *box, uint32_t reply) {
-  const uint32_t quarter = near->slots[reply] / 4;
-  uint64_t head = box->head;
-  int done = 0;
-  while (done < PROGRESS_BATCH) {
-    struct tmb_near_slot *slot = (struct tmb_near_slot *)(uintptr_t)tmb_load_rlx(&box->next);
-    const uint64_t word = tmb_load_acq((uint64_t *)(void *)slot);
-    const struct header h = header_of(word);
-    if (h.lap != tmb_load_rlx(&box->lap)) break;
-    TMB_TSAN_ACQUIRE(box->ring);
-    if (TMB_LIKELY(h.kind != TMB_NEAR_KIND_PAD)) {
-      expect_answer(box);
-      deliver(near, slot, word, reply);
-      done++;
-    }
-    for (uint32_t i = 1; i < h.slots; i++) tmb_store_rlx((uint64_t *)(void *)&slot[i], 0);
-    head += h.slots;
-    tmb_near_inbox_move(near, box, reply, head);
-    if (head - box->published >= quarter) {
-      box->published = head;
-      tmb_store_rel(&box->ring->head, head);
-    }
-  }
-  return done;
+/* Run the handler of a Short in one slot. Returns false, with nothing done, where that takes
+ * deliver_any. */
+static inline bool deliver_short(struct tmb_near_slot *slot, uint64_t word, bool reply) {
+  const struct header h = header_of(word);
+  const uint32_t src = slot->src;
+  return !(src >> TMB_NEAR_RANK_BITS) &&
+         tmb_up_short(src, h.handler, h.nargs, reply, (const int32_t *)(const void *)slot->body);
 }
 
-/* A rank is lost and the next record is not there: it may never come. */
-TMB_COLD static int serve_hole(struct tmb_near *near, uint32_t reply) {
+/* Whether a record is a Short in one slot. */
+static inline bool is_short(uint64_t word) {
+  return word >> 48 == (TMB_NEAR_KIND_SHORT | 1u << 8);
+}
+
+/* Consume the ready records of one inbox, at most a batch. Inlined for each. */
+static TMB_ALWAYS_INLINE int serve_box(struct tmb_near *near, uint32_t reply) {
   struct tmb_near_inbox *box = &near->inbox[reply];
+  if (!tmb_lock_try(&box->lock)) return TMB_FOUND_BUSY; /* also a handler of it, up the stack */
+  struct tmb_near_slot *slot = (struct tmb_near_slot *)(uintptr_t)tmb_load_rlx(&box->next);
+  uint32_t lap = tmb_load_rlx(&box->lap);
+  int left = PROGRESS_BATCH;
+  for (; left; left--) {
+    const uint64_t word = tmb_load_acq((uint64_t *)(void *)slot);
+    uint64_t slots = 1;
+    if ((uint32_t)word != lap) break;
+    TMB_TSAN_ACQUIRE(box->ring);
+    expect_answer(box);
+    if (!is_short(word) || TMB_UNLIKELY(!deliver_short(slot, word, reply))) {
+      slots = header_of(word).slots;
+      if (header_of(word).kind != TMB_NEAR_KIND_PAD) deliver_any(near, slot, word, reply);
+      for (uint64_t i = 1; i < slots; i++) tmb_store_rlx((uint64_t *)(void *)&slot[i], 0);
+    }
+    const uint64_t head = box->head + slots;
+    slot = tmb_near_inbox_move(near, box, reply, head, &lap);
+    if (TMB_UNLIKELY(head >= box->publish_at)) tmb_near_inbox_publish(near, box, reply, head);
+  }
+  tmb_lock_release(&box->lock);
+  return left == PROGRESS_BATCH ? TMB_FOUND_NOTHING : TMB_FOUND_WORK;
+}
+
+int tmb_near_serve_requests(struct tmb_near *near) {
+  return serve_box(near, 0);
+}
+
+int tmb_near_serve_replies(struct tmb_near *near) {
+  return serve_box(near, 1);
+}
+
+/* Where the next record of an inbox is not there, it may never come. */
+static int serve_hole(struct tmb_near *near, uint32_t reply) {
+  struct tmb_near_inbox *box = &near->inbox[reply];
+  if (tmb_near_pending(box)) return TMB_FOUND_NOTHING;
   if (!tmb_lock_try(&box->lock)) return TMB_FOUND_BUSY;
   const int done = tmb_near_repair(near, box, reply);
   tmb_lock_release(&box->lock);
   return done ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;
 }
 
-static TMB_ALWAYS_INLINE int serve_box(struct tmb_near *near, uint32_t reply) {
-  struct tmb_near_inbox *box = &near->inbox[reply];
-  if (!tmb_near_pending(box))
-    return TMB_UNLIKELY(tmb_load_rlx(&near->lost_count)) ? serve_hole(near, reply)
-                                                         : TMB_FOUND_NOTHING;
-  if (!tmb_lock_try(&box->lock)) return TMB_FOUND_BUSY; /* also a handler of it, up the stack */
-  const int done = drain(near, box, reply);
-  tmb_lock_release(&box->lock);
-  return done ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;
-}
-
-static TMB_NOINLINE int serve_boxes(struct tmb_near *near, int serve) {
+TMB_COLD int tmb_near_serve_holes(struct tmb_near *near, int serve) {
   int found = TMB_FOUND_NOTHING;
-  if (serve & TMB_SERVE_REPLIES) found |= serve_box(near, 1);
-  if (serve & TMB_SERVE_REQUESTS) found |= serve_box(near, 0);
+  if (serve & TMB_SERVE_REPLIES) found |= serve_hole(near, 1);
+  if (serve & TMB_SERVE_REQUESTS) found |= serve_hole(near, 0);
   return found;
-}
-
-TMB_HOT int tmb_near_progress(struct tmb_near *near, int serve) {
-  if (TMB_LIKELY(!tmb_near_pending(&near->inbox[0]) && !tmb_near_pending(&near->inbox[1]) &&
-                 !tmb_load_rlx(&near->lost_count)))
-    return TMB_FOUND_NOTHING;
-  return serve_boxes(near, serve);
 }

@@ -148,7 +148,9 @@ int tmb_near_open(struct tmb_near *near, const struct tmb_near_env *env) {
   for (uint32_t i = 0; i < 2; i++) {
     near->inbox[i].ring = tmb_near_ring(near, env->index, i);
     near->inbox[i].shown = near->env.handled ? near->env.handled + i : &near->inbox[i].unseen;
-    tmb_near_inbox_move(near, &near->inbox[i], i, 0);
+    uint32_t lap;
+    (void)tmb_near_inbox_move(near, &near->inbox[i], i, 0, &lap);
+    tmb_near_inbox_publish(near, &near->inbox[i], i, 0);
   }
   touch_rings(near);
   /* All have opened their inboxes when this returns. */

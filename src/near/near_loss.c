@@ -105,9 +105,9 @@ int tmb_near_repair(struct tmb_near *near, struct tmb_near_inbox *box, uint32_t 
   if (!slots || is_ready(box, head, log2)) return 0;
   for (uint32_t i = 0; i < slots; i++)
     tmb_store_rlx((uint64_t *)(void *)&box->ring->slot[(head + i) & (near->slots[reply] - 1)], 0);
-  box->published = head + slots;
-  tmb_near_inbox_move(near, box, reply, head + slots);
-  tmb_store_rel(&box->ring->head, head + slots);
+  uint32_t lap;
+  (void)tmb_near_inbox_move(near, box, reply, head + slots, &lap);
+  tmb_near_inbox_publish(near, box, reply, head + slots);
   return 1;
 }
 

@@ -81,7 +81,7 @@ struct tmb_near_inbox {
   const uint64_t *next; /* first word of the slot at `head` */
   const void *answer;   /* slot that a message to the last target would take, of the other kind; a
                            hint; NULL: none was sent since a record of this inbox was handled */
-  uint64_t published;   /* last value stored in ring->head; under the lock */
+  uint64_t publish_at;  /* position at which ring->head is stored next; under the lock */
   uint64_t *shown;      /* copy of `head` for readers that ask for unread messages */
   uint64_t unseen;      /* that place where the environment has none */
 } TMB_ALIGNED(TMB_CACHE_LINE);

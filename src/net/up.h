@@ -14,6 +14,10 @@
 /* A message has arrived: runs its handler. Called from progress only. */
 void tmb_up_am(const struct tmb_am_in *in);
 
+/* tmb_up_am for a Short without a route. Returns false, with nothing done, where it is not enough:
+ * the handler is internal or not registered, or handlers are watched. */
+bool tmb_up_short(uint32_t src, uint8_t handler, uint8_t nargs, bool is_reply, const int32_t *args);
+
 /* Deliver a message from a handler that may run in a thread of the conduit: there it waits for the
  * client's next poll, in a copy, unless its own handler may run there, too. */
 void tmb_up_am_later(const struct tmb_am_in *in);

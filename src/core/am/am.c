@@ -59,7 +59,7 @@ static inline struct tmb_am_out out_of(const struct gexx_am_msg *m, uint32_t pee
                              .dest = m->dest};
 }
 
-int gexx_am_request(gex_TM_t tm, gex_Rank_t rank, const struct gexx_am_msg *m) {
+static TMB_NOINLINE int request_any(gex_TM_t tm, gex_Rank_t rank, const struct gexx_am_msg *m) {
   if (TMB_UNLIKELY(tmb_job.debug)) {
     const char *call = tmb_am_call_name(false, m->category);
     tmb_check_context_at(call);
@@ -74,7 +74,17 @@ int gexx_am_request(gex_TM_t tm, gex_Rank_t rank, const struct gexx_am_msg *m) {
   return 0;
 }
 
-int gexx_am_reply(gex_Token_t token, const struct gexx_am_msg *m) {
+/* Out of line, so that other messages save no registers for it. */
+static TMB_NOINLINE int request_short(gex_TM_t tm, gex_Rank_t rank, const struct gexx_am_msg *m) {
+  return tmb_peer_send_short(tmb_jobrank(tm, rank), false, m) ? 0 : request_any(tm, rank, m);
+}
+
+int gexx_am_request(gex_TM_t tm, gex_Rank_t rank, const struct gexx_am_msg *m) {
+  if (m->category != TMB_AM_SHORT || tmb_job.debug || tm->reserved) return request_any(tm, rank, m);
+  return request_short(tm, rank, m);
+}
+
+static TMB_NOINLINE int reply_any(gex_Token_t token, const struct gexx_am_msg *m) {
   if (TMB_UNLIKELY(tmb_job.debug)) {
     const char *call = tmb_am_call_name(true, m->category);
     tmb_am_check_token(call, token);
@@ -91,4 +101,16 @@ int gexx_am_reply(gex_Token_t token, const struct gexx_am_msg *m) {
   token->replied = true;
   tmb_am_complete_lc(m->lc_opt);
   return 0;
+}
+
+/* Out of line as request_short. */
+static TMB_NOINLINE int reply_short(gex_Token_t token, const struct gexx_am_msg *m) {
+  if (!tmb_peer_send_short(token->src, true, m)) return reply_any(token, m);
+  token->replied = true;
+  return 0;
+}
+
+int gexx_am_reply(gex_Token_t token, const struct gexx_am_msg *m) {
+  if (m->category != TMB_AM_SHORT || tmb_job.debug || token->route) return reply_any(token, m);
+  return reply_short(token, m);
 }

@@ -85,7 +85,8 @@ typedef gex_AM_Arg_t A;
 #define ALL_CASES(C) \
  C(1) C(2) C(3) C(4) C(5) C(6) C(7) C(8) C(9) C(10) C(11) C(12) C(13) C(14) C(15) C(16)
 
-static inline void call_short(gex_AM_Fn_t fn, gex_Token_t token, unsigned n, const A *a) {
+static TMB_ALWAYS_INLINE void call_short(gex_AM_Fn_t fn, gex_Token_t token, unsigned n,
+                                         const A *a) {
   switch (n) {
   case 0:
     ((void (*)(gex_Token_t))fn)(token);
@@ -208,10 +209,49 @@ void tmb_am_by_thread(const struct tmb_am_in *in) {
   tmb_am_in_thread = false;
 }
 
+/* Thread t begins to handle a message. Returns its token. */
+static inline struct gexx_token_s *begin(struct tmb_thread *t, const gex_AM_Entry_t *e,
+                                         const struct tmb_am_in *in) {
+  struct gexx_token_s *token = &t->token[in->is_reply];
+  token->magic = TMB_MAGIC_TOKEN;
+  token->src = in->src;
+  token->entry = e;
+  token->route = in->route;
+  token->is_long = in->category == TMB_AM_LONG;
+  token->replied = false;
+  t->src_last = in->src;
+  t->context |= in->is_reply ? TMB_IN_REPLY : TMB_IN_REQUEST;
+  return token;
+}
+
+/* The handler has returned. in context: before it began. */
 static inline void finish(struct tmb_thread *t, struct gexx_token_s *token, uint32_t context) {
   t->context = context;
   t->unanswered = token->is_req && !token->replied;
   token->magic = 0;
+}
+
+/* tmb_up_short, inlined for requests and for replies. */
+static TMB_ALWAYS_INLINE void run_short(struct tmb_thread *t, const gex_AM_Entry_t *e, uint32_t src,
+                                        bool is_reply, uint32_t nargs, const int32_t *args) {
+  const struct tmb_am_in in = {.src = src, .category = TMB_AM_SHORT, .is_reply = is_reply};
+  const uint32_t context = t->context;
+  struct gexx_token_s *token = begin(t, e, &in);
+  call_short(e->gex_fnptr, token, nargs, args);
+  finish(t, token, context);
+}
+
+bool tmb_up_short(uint32_t src, uint8_t handler, uint8_t nargs, bool is_reply,
+                  const int32_t *args) {
+  const gex_AM_Entry_t *e = &tmb_job.ep.handler[handler];
+  if (TMB_UNLIKELY(handler < TMB_HANDLER_FIRST || !e->gex_fnptr || tmb_job.handlers_watched))
+    return false;
+  struct tmb_thread *t = tmb_thread();
+  if (is_reply)
+    run_short(t, e, src, true, nargs, args);
+  else
+    run_short(t, e, src, false, nargs, args);
+  return true;
 }
 
 void tmb_up_am(const struct tmb_am_in *in) {
@@ -229,17 +269,7 @@ void tmb_up_am(const struct tmb_am_in *in) {
   if (TMB_UNLIKELY(tmb_job.handlers_watched) && !before(in, e)) return;
   const uint32_t context = t->context;
   const gex_HSL_t *hsl = t->hsl;
-  struct gexx_token_s *token = &t->token[in->is_reply];
-  token->magic = TMB_MAGIC_TOKEN;
-  token->src = in->src;
-  t->src_last = in->src;
-  token->entry = e;
-  token->is_req = !in->is_reply;
-  token->is_long = in->category == TMB_AM_LONG;
-  token->replied = false;
-  token->route = in->route;
-  token->thread = t;
-  t->context = context | (in->is_reply ? TMB_IN_REPLY : TMB_IN_REQUEST);
+  struct gexx_token_s *token = begin(t, e, in);
   if (in->category == TMB_AM_SHORT)
     call_short(e->gex_fnptr, token, in->nargs, in->args);
   else

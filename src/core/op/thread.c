@@ -63,6 +63,8 @@ struct tmb_thread *tmb_thread_enter(void) {
   struct tmb_thread *t = aligned_alloc(64, TMB_ALIGN_UP(sizeof *t, 64));
   if (!t) tmb_fatal("out of memory for a thread's state (%zu bytes)", sizeof *t);
   *t = (struct tmb_thread){0};
+  t->token[0].thread = t->token[1].thread = t;
+  t->token[0].is_req = true;
   t->nbi.kind = TMB_OP_IMPLICIT;
   t->id = tmb_fetch_add_rlx(&tmb_job.entered.ids, 1) + 1;
   tmb_thread_self = t;

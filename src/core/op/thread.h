@@ -33,8 +33,9 @@ struct gexx_token_s {
   uint32_t magic; /* TMB_MAGIC_TOKEN while the handler runs */
   uint32_t src;
   const gex_AM_Entry_t *entry;
-  bool is_req, is_long, replied;
   uint16_t route; /* of the message */
+  bool is_long, replied;
+  bool is_req; /* fixed, as `thread` is */
   struct tmb_thread *thread;
 };
 

@@ -30,6 +30,15 @@ static inline int tmb_peer_send(struct tmb_am_out *out) {
   return tmb_near_am_send(&tmb_job.near, tmb_near_of(out->peer), out);
 }
 
+/* Send a client's Short without a route to another rank of this host, by the shortest path; flags
+ * and lc_opt of a Short mean nothing there. Returns false, with nothing done, where that is not
+ * enough. */
+static inline bool tmb_peer_send_short(uint32_t peer, bool is_reply, const struct gexx_am_msg *m) {
+  return !(tmb_job.special & TMB_SPECIAL_SENDS) && peer != tmb_job.rank && tmb_is_near(peer) &&
+         tmb_near_send_short(&tmb_job.near, tmb_near_of(peer), is_reply, m->handler, m->nargs,
+                             m->args);
+}
+
 /* Ends the program because the network refuses. in what: the operation, with "to", "on" or so at
  * its end; rc: the result of a slot of the conduit. */
 _Noreturn void tmb_peer_fatal(const char *what, uint32_t peer, int rc) TMB_COLD;

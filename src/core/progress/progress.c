@@ -35,13 +35,17 @@ void tmb_progress_by_thread(void) {
   tmb_fetch_add_acq_rel(&tmb_job.progress_count, 1);
 }
 
-void tmb_progress_made(void) {
-  if (tmb_job.threads) {
+static inline void progress_made(void) {
+  if (TMB_UNLIKELY(tmb_job.threads)) {
     tmb_fetch_add_acq_rel(&tmb_job.progress_count, 1);
     tmb_wake_self();
   } else {
     tmb_store_rlx(&tmb_job.progress_count, tmb_load_rlx(&tmb_job.progress_count) + 1);
   }
+}
+
+void tmb_progress_made(void) {
+  progress_made();
 }
 
 /* Written out: compilers leave a loop of four as a loop, at three times the instructions. */
@@ -80,7 +84,7 @@ TMB_HOT int tmb_progress(int serve) {
   int found = tmb_near_progress(&tmb_job.near, serve);
   if (TMB_UNLIKELY(tmb_job.special & TMB_SPECIAL_POLLS)) found |= poll_special(serve);
   if (TMB_UNLIKELY(any_work())) found |= tmb_layers_progress(serve);
-  if (found & TMB_FOUND_WORK) tmb_progress_made();
+  if (found & TMB_FOUND_WORK) progress_made();
   return found;
 }
 

@@ -176,9 +176,9 @@ static uint64_t last_check(void *arg) {
 /* For how long a wait spins at first; 0: not at all. Where this processor has other ranks that come
  * to this barrier or collective, they need it; where all of them wait, nobody does. Threads that
  * wait for room take the processor from those that would make it. */
-static uint64_t spins_ns(const struct tmb_wait_policy *policy, const struct sleep_rule *rule) {
+static uint64_t spins_ns(const struct tmb_wait_policy *policy, bool room) {
   if (policy->mode != GASNET_WAIT_SPINBLOCK || TMB_UNLIKELY(tmb_place_confined())) return 0;
-  if ((rule->room && tmb_job.threads) || TMB_UNLIKELY(tmb_place_is_busy()))
+  if ((room && tmb_job.threads) || TMB_UNLIKELY(tmb_place_is_busy()))
     return TMB_MIN(policy->spin_ns, (uint64_t)SHORT_NS);
   if (TMB_LIKELY(!tmb_load_rlx(&tmb_job.crowd_waits))) return policy->spin_ns;
   return tmb_load_rlx(&tmb_job.last_here) ? policy->last_ns : 0;
@@ -191,24 +191,31 @@ static bool has_spun(const struct gexx_wait *wait, uint64_t spin_ns) {
   return tmb_os_now_ns() - wait->since >= (shared ? TMB_MIN(spin_ns, (uint64_t)SHORT_NS) : spin_ns);
 }
 
+/* A wait that found nothing: go on spinning. in room: as in struct sleep_rule. Returns false where
+ * it has to yield or sleep. */
+static inline bool spin(struct gexx_wait *wait, bool room) {
+  const struct tmb_wait_policy *policy = &tmb_job.wait;
+  const uint64_t spin_ns = wait->phase == 0 ? spins_ns(policy, room) : 0;
+  if (!spin_ns) return false;
+  wait->steps++;
+  if (wait->steps > policy->eager_steps && wait->steps % CLOCK_EVERY == 0) {
+    if (!wait->since)
+      wait->since = tmb_os_now_ns();
+    else if (has_spun(wait, spin_ns))
+      wait->phase = 1;
+  }
+  tmb_spin_pause(wait->steps);
+  return true;
+}
+
 /* A wait that found nothing: spin, yield or sleep. Returns whether it slept and was woken. */
 TMB_HOT static bool idle(struct gexx_wait *wait, struct sleep_rule *rule) {
   const struct tmb_wait_policy *policy = &tmb_job.wait;
+  if (spin(wait, rule->room)) return false;
   wait->steps++;
   if (policy->mode == GASNET_WAIT_SPIN) {
     if (TMB_UNLIKELY(wait->steps % SHOW_EVERY == 0))
       tmb_status_polls(rule->why, wait->steps == SHOW_EVERY);
-    tmb_spin_pause(wait->steps);
-    return false;
-  }
-  const uint64_t spin_ns = wait->phase == 0 ? spins_ns(policy, rule) : 0;
-  if (spin_ns) {
-    if (wait->steps > policy->eager_steps && wait->steps % CLOCK_EVERY == 0) {
-      if (!wait->since)
-        wait->since = tmb_os_now_ns();
-      else if (has_spun(wait, spin_ns))
-        wait->phase = 1;
-    }
     tmb_spin_pause(wait->steps);
     return false;
   }
@@ -245,33 +252,43 @@ static void watch_others(struct gexx_wait *wait) {
   if (!tmb_place_yield()) (void)tmb_os_nsleep(WATCH_NS);
 }
 
-/* Returns whether this step slept and was woken. */
-TMB_HOT static bool step(struct gexx_wait *wait, struct sleep_rule *rule) {
-  const uint32_t phase = wait->phase;
-  bool woken = false;
-  if (tmb_recording_waits()) tmb_record_steps(wait, rule->why);
+/* The first half of a step. Returns whether it made progress, in this thread or another one. */
+static inline bool look(struct gexx_wait *wait, bool *worked) {
   if (wait->phase == PHASE_HELD) {
     tmb_spin_hold();
     wait->phase = 0;
   } else if (wait->phase == PHASE_WATCHES) {
     watch_others(wait);
   }
-  rule->worked = tmb_progress(TMB_SERVE_ALL) & TMB_FOUND_WORK;
-  if (!rule->worked && tmb_load_acq(&tmb_job.progress_count) == wait->seen)
-    woken = idle(wait, rule);
-  /* Progress made while idle prepared to sleep counts too: else the next step would sleep again. */
+  *worked = tmb_progress(TMB_SERVE_ALL) & TMB_FOUND_WORK;
+  return *worked || tmb_load_acq(&tmb_job.progress_count) != wait->seen;
+}
+
+/* The second half. in phase: before the first; in worked: this thread made progress, also while
+ * idle prepared to sleep: else the next step would sleep again. */
+static inline void conclude(struct gexx_wait *wait, uint32_t phase, bool worked) {
   const uint64_t seen = tmb_load_acq(&tmb_job.progress_count);
-  if (seen != wait->seen && tmb_job.threads && !rule->worked) {
+  if (seen != wait->seen && tmb_job.threads && !worked) {
     wait->since = 0;
     wait->phase = PHASE_WATCHES;
   } else if (seen != wait->seen) {
     wait->steps = 0;
     wait->since = 0;
     wait->phase = PHASE_HELD;
-    tmb_place_learn(phase > 1 && phase < PHASE_WATCHES);
+    const bool yielded = phase > 1 && phase < PHASE_WATCHES;
+    if (TMB_UNLIKELY(yielded || tmb_job.wait.crowded)) tmb_place_learn(yielded);
   }
   wait->seen = seen;
   if (tmb_recording_waits()) tmb_record_waited(wait);
+}
+
+/* Returns whether this step slept and was woken. */
+TMB_HOT static bool step(struct gexx_wait *wait, struct sleep_rule *rule) {
+  const uint32_t phase = wait->phase;
+  bool woken = false;
+  if (tmb_recording_waits()) tmb_record_steps(wait, rule->why);
+  if (!look(wait, &rule->worked)) woken = idle(wait, rule);
+  conclude(wait, phase, rule->worked);
   return woken;
 }
 
@@ -286,10 +303,21 @@ static void describe_client(const void *object, struct tmb_status_wait *out) {
 }
 
 /* Nobody rings when a plain store makes a client's condition true, so the sleep is short at first:
- * were it long, the rank that waits for this one would fall asleep, too, and so on in turn. */
-void tmb_wait_step_client(struct gexx_wait *wait) {
+ * were it long, the rank that waits for this one would fall asleep, too, and so on in turn. Returns
+ * whether there was progress. */
+static TMB_NOINLINE bool idle_client(struct gexx_wait *wait) {
   struct sleep_rule rule = {.limit_ns = busy_ns(wait), .why = {describe_client, NULL}};
-  (void)step(wait, &rule);
+  (void)idle(wait, &rule);
+  return rule.worked;
+}
+
+/* A step that makes progress or spins needs no rule. */
+TMB_HOT void tmb_wait_step_client(struct gexx_wait *wait) {
+  const uint32_t phase = wait->phase;
+  bool worked;
+  if (tmb_recording_waits()) tmb_record_steps(wait, (struct tmb_why){describe_client, NULL});
+  if (!look(wait, &worked) && !spin(wait, false)) worked = idle_client(wait);
+  conclude(wait, phase, worked);
 }
 
 /* Whether the time of a wait has passed. One that spins or yields asks now and then. */
