@@ -93,6 +93,15 @@ static void any_segment(uint32_t owner, uintptr_t addr, size_t bytes, int kind, 
   chk_exit();
 }
 
+void gexx_check_access(gex_Rank_t rank, const void *memory, size_t bytes, int writes) {
+  if (!chk_on() || !chk.races) return;
+  chk_guard();
+  const uint32_t flags = flags_of(rank, writes ? CHK_STORE : CHK_LOAD);
+  (void)chk_touch(&(struct chk_range){rank, (uintptr_t)memory, bytes, flags},
+                  chk_site("access", __builtin_return_address(0)), false);
+  chk_exit();
+}
+
 static void on_access(uintptr_t addr, size_t bytes, int kind, const void *pc) {
   if (!bytes) return;
   const uint32_t owner = chk_owner_of(&addr);

@@ -247,6 +247,12 @@ static void text_of(void *code, const char *attribute, char *into, size_t bytes)
   if (text) python.DecRef(text);
 }
 
+/* Whether a file is of our package, or of NumPy, which calls it. */
+static bool is_package(const char *file) {
+  return strstr(file, "/tombolo/_") || strstr(file, "/numpy/") ||
+         strstr(file, "<__array_function__");
+}
+
 /* Finds the newest frame outside of our package. Returns whether there is one. */
 static bool find_script(struct script *s) {
   void *frame = python.Eval_GetFrame();
@@ -254,7 +260,7 @@ static bool find_script(struct script *s) {
   while (frame) {
     void *const code = python.Frame_GetCode(frame);
     text_of(code, "co_filename", s->file, sizeof s->file);
-    const bool outside = !strstr(s->file, "/tombolo/_");
+    const bool outside = !is_package(s->file);
     if (!outside) text_of(code, "co_name", s->function, sizeof s->function);
     python.DecRef(code);
     s->line = python.Frame_GetLineNumber(frame);

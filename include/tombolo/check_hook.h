@@ -4,11 +4,11 @@
  * messages, and of what run-time libraries do without a call.
  *
  * Included by check/runtime, replay/runtime, the library (core/am/am_deliver.c, core/am/gate.c) and
- * the run-time libraries of UPC and OpenSHMEM, and the headers of C++; not by clients. The checker
- * and replay stand before the calls of the library, so they see what a program sends; they do not
- * see when a handler runs, nor loads and stores that synchronise. Invariant: without them nothing
- * here is called, but for programs compiled with `--check`; the functions gexx_check_* but for the
- * first do nothing in the library, and the checker's stand before them.
+ * the run-time libraries of UPC and OpenSHMEM, Python's, and the headers of C++; not by clients.
+ * The checker and replay stand before the calls of the library, so they see what a program sends;
+ * they do not see when a handler runs, nor loads and stores that synchronise. Invariant: without
+ * them nothing here is called, but for programs compiled with `--check`; the functions gexx_check_*
+ * but for the first do nothing in the library, and the checker's stand before them.
  */
 #ifndef GEXX_CHECK_HOOK_H
 #define GEXX_CHECK_HOOK_H
@@ -71,6 +71,9 @@ GEXX_API void gexx_check_words(void);
  * it. Further calls for one place do nothing. [in] rank: in the job; at: the place, in this
  * process; memory: in the segment, as that rank has it. */
 GEXX_API void gexx_check_alias(gex_Rank_t rank, const void *at, size_t bytes, const void *memory);
+/* The program is about to read or write memory of a rank's segment, where the compiler cannot say
+ * so. [in] rank: in the job; memory: as that rank has it; writes: not 0: a write. */
+GEXX_API void gexx_check_access(gex_Rank_t rank, const void *memory, size_t bytes, int writes);
 /* The accesses of this thread are a strict one of UPC, until it is called with 0. [in] how:
  * GEXX_CHECK_GIVE for a write, GEXX_CHECK_TAKE for a read. */
 GEXX_API void gexx_check_strict(int how);

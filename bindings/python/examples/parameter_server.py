@@ -4,7 +4,8 @@
     python -m tombolo run -n 4 parameter_server.py [ROUNDS]
 
 Workers read the parameters by a get, without the server's doing, and send gradients as messages,
-which the server applies as they come. With one rank, that rank is both.
+which the server applies as they come. With one rank, that rank is both. A read may meet a write: a
+race on purpose, which `--check races` reports.
 """
 
 import sys

@@ -203,6 +203,8 @@ static PyMethodDef methods[] = {
      "collective(team, kind, root, dst, src, nbytes, dt, count, op, function)"},
     {"collective_v", FAST(tmbpy_coll_v_start), METH_FASTCALL,
      "collective_v(team, kind, root, dst, src, lengths)"},
+    {"touch", FAST(tmbpy_watch_touch), METH_FASTCALL,
+     "touch(array, writes, offsets): notifies the checker of an access."},
     {"post", FAST(tmbpy_notify_post), METH_FASTCALL, "post(name, n): posts a semaphore."},
     {"policy", tmbpy_failure_policy, METH_O, "policy(report): sets it, None: only asks."},
     {"peer", tmbpy_failure_peer, METH_O, "peer(jobrank): state, lost, code, signal."},

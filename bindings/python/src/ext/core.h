@@ -398,6 +398,9 @@ PyObject *tmbpy_notify_put_post(PyObject *self, PyObject *const *args, Py_ssize_
 /* Method post(name, n): posts a semaphore of any rank. */
 PyObject *tmbpy_notify_post(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
 
+/* ---- watch.c: module function touch */
+PyObject *tmbpy_watch_touch(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
+
 extern PyType_Spec tmbpy_semaphore_spec, tmbpy_notify_spec;
 
 /* ---- failure.c */

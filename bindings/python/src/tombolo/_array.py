@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 
 import numpy as np
 
-from . import _batch, _core, _foreign, _memory
+from . import _batch, _core, _foreign, _memory, _watch
 
 if TYPE_CHECKING:
     from ._job import Team
@@ -69,7 +69,8 @@ class Array(_core.Array):
     @property
     def local(self) -> np.ndarray[Any, Any]:
         """This rank's part: a NumPy array that shows the memory itself."""
-        return np.asarray(memoryview(self))
+        part: np.ndarray[Any, Any] = np.asarray(memoryview(self))
+        return _watch.shown(part) if _watch.ON else part
 
     @property
     def ndim(self) -> int:
@@ -88,7 +89,8 @@ class Array(_core.Array):
 
     def at(self, rank: SupportsIndex) -> np.ndarray[Any, Any]:
         """The part of another rank, without a copy; BufferError when it is on another host."""
-        return np.asarray(memoryview(self._peer(rank)))
+        part: np.ndarray[Any, Any] = np.asarray(memoryview(self._peer(rank)))
+        return _watch.shown(part) if _watch.ON else part
 
     def put(self, rank: SupportsIndex, index: Index, value: Any) -> None:
         """Puts value into the part of a rank; returns when the data are there."""
