@@ -39,6 +39,7 @@
 #define CHK_PAST_MOST    (1u << 16) /* clocks that a rank keeps, at most; power of two */
 #define CHK_PAST_BYTES   (1u << 28) /* those of all ranks take so much, at most */
 #define CHK_PAST_RANKS   255u       /* jobs of more ranks keep none */
+#define CHK_QUEUE        2048u      /* requests of a queue; power of two */
 #define CHK_THREADS      64u        /* of a rank that have clocks */
 #define CHK_TICKS        1024u      /* newest ticks of a thread's clock; power of two */
 
@@ -118,6 +119,15 @@ struct chk_past {
   uint64_t clock[]; /* [ranks] */
 };
 
+/* Requests from one rank to another, see runtime/queue.c. */
+struct chk_queue {
+  uint64_t taken; /* so many have come, or some more; by the target; atomic */
+  uint64_t unused[7];
+  struct chk_request {
+    uint64_t given, form; /* see runtime/past.c; a hash of what the request is */
+  } request[CHK_QUEUE];
+};
+
 /* What a rank has given to others of one of its threads. Changed by the rank alone. */
 struct chk_ticks {
   uint64_t newest;          /* tick of the thread's clock */
@@ -165,8 +175,8 @@ struct chk_area {
   uint64_t accesses;                        /* numbers given so far, in groups; atomic */
   uint64_t missed;                          /* accesses that found no room; atomic */
   uint64_t where_module, where_name, where_site, where_finding, where_access, where_floor,
-      where_table, where_bucket, where_sync, where_past, where_ticks, where_shadow, sync_bytes,
-      past_bytes, past_count; /* clocks that a rank keeps; power of two, 0: none */
+      where_table, where_bucket, where_sync, where_past, where_queue, where_ticks, where_shadow,
+      sync_bytes, past_bytes, past_count; /* clocks that a rank keeps; power of two, 0: none */
 };
 
 /* Number of clocks of `bytes` that each of these ranks keeps. */
@@ -196,7 +206,9 @@ static inline uint64_t chk_area_layout(struct chk_area *a, uint32_t ranks) {
   a->past_bytes = sizeof(struct chk_past) + ranks * sizeof(uint64_t);
   a->past_count = chk_past_count(ranks, a->past_bytes);
   a->where_past = at += (CHK_SYNCS * a->sync_bytes + up) & ~up;
-  a->where_ticks = at += (ranks * a->past_bytes * (a->past_count + 1) + up) & ~up;
+  a->where_queue = at += (ranks * a->past_bytes * (a->past_count + 1) + up) & ~up;
+  const uint64_t queues = ranks > CHK_PAST_RANKS ? 0 : (uint64_t)ranks * ranks;
+  a->where_ticks = at += (queues * sizeof(struct chk_queue) + up) & ~up;
   a->where_shadow = at += (ranks * CHK_THREADS * sizeof(struct chk_ticks) + up) & ~up;
   at += (uint64_t)CHK_PAGES * sizeof(struct chk_shadow);
   a->bytes = (at + up) & ~up;

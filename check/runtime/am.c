@@ -3,10 +3,12 @@
  * Active messages.
  *
  * Owns: the message that a thread has prepared. A request or reply carries the clock of its sender
- * to the rank that runs the handler: the sender leaves it under a key of sender, target, handler,
- * arguments and length, and the handler's rank takes the oldest one with that key. So it works for
- * every conduit, and for messages that overtake each other. The payload of a Long is a put that is
- * ordered for the handler. Messages of GASNet-1 are sent by the library with the calls here.
+ * to the rank that runs the handler. Most requests on a host do so in a queue (queue.c). For others
+ * the sender leaves it under a key of sender, target, handler, arguments and length, and the
+ * handler's rank takes the oldest one with that key. So it works for every conduit, and for
+ * messages that overtake each other. A request of a rank to itself orders nothing, where threads
+ * have no clocks. The payload of a Long is a put that is ordered for the handler. Messages of
+ * GASNet-1 are sent by the library with the calls here.
  */
 #include "check/runtime/chk.h"
 
@@ -41,25 +43,59 @@ static uint64_t message_key(uint32_t from, uint32_t to, bool reply, const struct
   return h | 1;
 }
 
+/* A hash of a request that is in a queue. */
+static uint64_t form_of(const struct gexx_am_msg *m) {
+  uint64_t form = (m->category ? (uint64_t)m->nbytes << 16 : 0) ^ m->handler << 8 ^ m->nargs;
+  if (m->nargs) form ^= (uint64_t)(uint32_t)m->args[0] << 32;
+  if (m->nargs > 1) form ^= (uint64_t)(uint32_t)m->args[1] << 24;
+  return form;
+}
+
+/* Whether a message may be in a queue, or is not looked for if it is one to this rank. */
+static inline bool is_queued(bool reply, const struct gexx_am_msg *m) {
+  return !reply && m->category != LONG;
+}
+
+static inline bool orders_nothing(uint32_t peer) {
+  return peer == chk.rank && !CHK_UNLIKELY(chk.each_thread);
+}
+
 /* The record of a message. */
 struct sent {
+  enum { NONE, QUEUED, KEYED } how;
+  uint32_t to;
   uint64_t key;
   uint64_t put; /* the access of a Long's payload, 0: none */
 };
 
+/* The payload of a message. Returns the access of a Long's, or 0. */
+static uint64_t touch_payload(uint32_t to, const struct gexx_am_msg *m, uint32_t site) {
+  const struct chk_range payload = {to, m->category == LONG ? (uintptr_t)m->dest : 0, m->nbytes,
+                                    CHK_WRITE | CHK_TRANSFER | CHK_SIGNALS};
+  const uint64_t put = payload.addr ? chk_touch(&payload, site, true) : 0;
+  (void)chk_local_side(&payload, m->src, 0, site, false); /* read at once */
+  return put;
+}
+
 /* A message is about to be sent. */
 static struct sent send(uint32_t to, bool reply, const struct gexx_am_msg *m, const char *call,
                         const void *pc) {
-  struct sent s = {message_key(chk.rank, to, reply, m), 0};
-  chk_key_ahead(s.key);
+  struct sent s = {.to = to};
+  const bool queued = is_queued(reply, m), none = queued && orders_nothing(to);
+  if (none && !m->category) return s;
   chk_enter();
   const uint32_t site = chk_site(call, pc);
-  const struct chk_range payload = {to, m->category == LONG ? (uintptr_t)m->dest : 0,
-                                    m->category ? m->nbytes : 0,
-                                    CHK_WRITE | CHK_TRANSFER | CHK_SIGNALS};
-  if (payload.addr) s.put = chk_touch(&payload, site, true);
-  if (m->category) (void)chk_local_side(&payload, m->src, 0, site, false); /* read at once */
-  chk_send(s.key, site, s.put);
+  if (m->category) s.put = touch_payload(to, m, site);
+  if (none) {
+    s.how = NONE;
+  } else if (CHK_LIKELY(queued && chk_queue_give(to, form_of(m)))) {
+    s.how = QUEUED;
+    chk_given(site);
+  } else {
+    s.how = KEYED;
+    s.key = message_key(chk.rank, to, reply, m);
+    chk_send(s.key, site, s.put);
+  }
   chk_exit();
   return s;
 }
@@ -75,15 +111,18 @@ static void unsend(const struct sent *s) {
   struct chk_access *const put = chk_access_at(s->put);
   if (put) put->accept = 0;
   chk_done(s->put);
-  chk_unsend(s->key);
+  if (s->how == QUEUED) chk_queue_unsend(s->to);
+  if (s->how == KEYED) chk_unsend(s->key);
   chk_exit();
 }
 
 /* Called by the library before the handler of a client runs. */
 void chk_handler(gex_Rank_t from, int reply, const struct gexx_am_msg *m) {
-  if (!chk_on()) return;
+  const bool queued = is_queued(reply, m);
+  if (!chk_on() || (queued && orders_nothing(from))) return;
   chk_enter();
-  chk_receive(message_key(from, chk.rank, reply, m), chk.message_site);
+  if (!queued || !chk_queue_take(from, form_of(m), chk.message_site))
+    chk_receive(message_key(from, chk.rank, reply, m), chk.message_site);
   chk_exit();
 }
 

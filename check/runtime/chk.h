@@ -313,6 +313,14 @@ static inline void chk_given(uint32_t site) {
   chk.synced = site;
 }
 
+/* ---- queue.c: requests to ranks of this neighbourhood, without a payload that is a put. Queues
+ * begin. A request gives to its target; it was not sent; the oldest one is here. in form: a hash of
+ * it. The first and the last return false: it is one of clock.c. */
+void chk_queues_start(void);
+bool chk_queue_give(uint32_t to, uint64_t form);
+void chk_queue_unsend(uint32_t to);
+bool chk_queue_take(uint32_t from, uint64_t form, uint32_t site);
+
 /* ---- past.c: the clocks of a rank in one word: the rank, an index in its past, and the number of
  * its clock. In place of the rank there may be an object, see word.c. */
 #define CHK_GIVEN_BITS   40

@@ -17,6 +17,9 @@ _Static_assert(CHK_PAST_MOST == 1 << (56 - CHK_GIVEN_BITS) && CHK_PAST_RANKS == 
 
 uint64_t chk_joined;
 
+/* [rank] the newest of what each has given that this rank has heard of; 0: none yet. */
+static uint64_t newest_of[CHK_PAST_RANKS];
+
 static uint32_t rank_of(uint64_t given) {
   return (uint32_t)(given >> 56);
 }
@@ -57,13 +60,14 @@ static void keep(const uint64_t *more) {
   const uint64_t *const known = chk_known_clocks();
   struct chk_past *const p = past_of(chk.rank, ++chk.past);
   uint64_t *const most = most_of(chk.rank);
-  __atomic_store_n(&p->since, 0, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&p->since, 0, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_RELEASE);
   for (uint32_t r = 0; r < chk.ranks; r++) {
     const uint64_t clock = more && more[r] > known[r] ? more[r] : known[r];
     __atomic_store_n(&p->clock[r], clock, __ATOMIC_RELAXED);
     if (clock > most[r]) __atomic_store_n(&most[r], clock, __ATOMIC_RELAXED);
   }
-  __atomic_store_n(&p->since, chk.clock[chk.rank], __ATOMIC_SEQ_CST);
+  __atomic_store_n(&p->since, chk.clock[chk.rank], __ATOMIC_RELEASE);
   chk.changed = more != NULL;
 }
 
@@ -107,12 +111,12 @@ uint64_t chk_give_joined(uint64_t was) {
 
 /* Copies clocks of a rank. Returns whether they are those of this number of its clock. */
 static bool copy_past(const struct chk_past *p, uint64_t clock, uint64_t into[]) {
-  const uint64_t since = __atomic_load_n(&p->since, __ATOMIC_SEQ_CST);
+  const uint64_t since = __atomic_load_n(&p->since, __ATOMIC_ACQUIRE);
   if (!since || since > clock) return false;
   for (uint32_t r = 0; r < chk.ranks; r++)
     into[r] = __atomic_load_n(&p->clock[r], __ATOMIC_RELAXED);
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  return __atomic_load_n(&p->since, __ATOMIC_SEQ_CST) == since;
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  return __atomic_load_n(&p->since, __ATOMIC_RELAXED) == since;
 }
 
 const uint64_t *chk_clocks_of(uint64_t given) {
@@ -138,8 +142,27 @@ bool chk_covers(uint64_t given) {
   return chk.clock[rank_of(given)] >= clock_of(given);
 }
 
+/* Whether a rank had heard of no others between two sets of clocks that it gave. It keeps at most
+ * one set for each number of its clock. */
+static bool is_of_same(uint64_t was, uint64_t given) {
+  return (was ^ given) >> CHK_GIVEN_BITS == 0 && !((was | given) & CHK_GIVEN_JOINED) &&
+         clock_of(given) - clock_of(was) < chk.area->past_count / 2;
+}
+
 void chk_hear(uint64_t given, uint32_t site) {
-  if (CHK_UNLIKELY(chk.each_thread) || !chk_covers(given)) chk_heard(chk_clocks_of(given), site);
+  const uint32_t rank = rank_of(given);
+  if (CHK_UNLIKELY(chk.each_thread)) {
+    chk_heard(chk_clocks_of(given), site);
+  } else if (!chk_covers(given)) {
+    if (is_of_same(newest_of[rank], given)) {
+      chk.clock[rank] = clock_of(given);
+      chk.heard[rank] = site;
+      chk.changed = true;
+    } else {
+      chk_heard(chk_clocks_of(given), site);
+    }
+    newest_of[rank] = given;
+  }
 }
 
 void chk_hear_joined(void) {

@@ -113,6 +113,7 @@ static void start(const struct gexx_client_mode *mode) {
   chk.in_order = keeps_order();
   chk.all_strict = hides_strict();
   chk.message_site = chk_site("message", NULL);
+  chk_queues_start();
   chk_local_start();
   gexx_check_handlers(chk_handler);
   if (chk.each_thread) gexx_gate_set(chk_gate);

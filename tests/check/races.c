@@ -15,6 +15,8 @@
 #define PUT_STRIDED(to) \
  (void)gex_VIS_StridedPutBlocking(tm, to, base[to], stride, v, stride, 8, count, 1, 0)
 
+#define MANY 2500 /* more than CHK_QUEUE of check/area.h */
+
 CASE(put_put) {
   if (me) gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0); /* race: put_put put_put */
 }
@@ -189,6 +191,16 @@ CASE(message_too_early) {
     gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0); /* race: message_too_early */
   }
 }
+CASE(messages_too_early) { /* more than a queue of the checker has */
+  if (me == 1) {
+    for (int i = 0; i < MANY; i++) gex_AM_RequestShort0(tm, 2, H_SHORT, 0);
+    gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0); /* race: messages_too_early */
+  }
+  if (me == 2) {
+    GASNET_BLOCKUNTIL(handled >= MANY);
+    gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0); /* race: messages_too_early */
+  }
+}
 CASE(long_too_early) {
   if (me == 1)
     gex_AM_RequestLong0(tm, 2, H_LONG, v, 8, base[2], GEX_EVENT_NOW, 0); /* race: long_too_early */
@@ -349,6 +361,19 @@ CASE(ok_message) {
   if (me == 2) {
     GASNET_BLOCKUNTIL(handled);
     gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0);
+  }
+}
+CASE(ok_many_messages) { /* from rank 1 to rank 2 and back */
+  for (int i = 0; i < MANY; i++) {
+    if (me == 1) {
+      gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0);
+      gex_AM_RequestShort0(tm, 2, H_SHORT, 0);
+    }
+    if (me) GASNET_BLOCKUNTIL(handled > i);
+    if (me == 2) {
+      gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0);
+      gex_AM_RequestShort0(tm, 1, H_SHORT, 0);
+    }
   }
 }
 CASE(ok_long) {
