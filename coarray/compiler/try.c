@@ -2,7 +2,7 @@
 /*
  * A run of an accessor whose result is kept.
  *
- * Owns nothing beyond a call. Called by trial.c and follow.c. Calls: accessors. Invariants: the
+ * Owns nothing beyond a call. Called by trial.c and follow_run.c. Calls: accessors. Invariants: the
  * result is copied within the run, as an accessor may return the place of elements that it has not
  * read.
  */
