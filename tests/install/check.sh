@@ -148,6 +148,9 @@ as_start_says() {
 # look for beside themselves, which is not where the build's own prefix is.
 by_blanks() {
   local tombolo=$prefix/bin/tombolo
+  "$tombolo" info --json >info.json
+  grep -qF "\"prefix\": \"$prefix\"" info.json ||
+    { echo "FAILED: tombolo info does not name its prefix, $prefix"; exit 1; }
   eval "cc -DGASNET_SEQ '$here/client.c' -o client $(pkg-config --cflags --libs tombolo)"
   run_client ./client
   eval "cc '$here/client.c' -o client $(pkg-config --cflags --libs gasnet-smp-par)"

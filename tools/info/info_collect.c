@@ -17,6 +17,7 @@
 #include "os/memory/memfd.h"
 #include "os/os.h"
 #include "os/processor/ticks.h"
+#include "tool.h"
 
 #include "build_info.h"
 
@@ -45,7 +46,7 @@ static json_t *collect_version(void) {
 static json_t *collect_build(void) {
   return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "type", TMB_BUILD_TYPE, "compiler",
                    TMB_BUILD_COMPILER, "flags", TMB_BUILD_FLAGS, "sanitizers", TMB_BUILD_SANITIZE,
-                   "system", TMB_BUILD_SYSTEM, "prefix", TMB_BUILD_PREFIX);
+                   "system", TMB_BUILD_SYSTEM, "prefix", tool_root() ? tool_root() : "unknown");
 }
 
 /* Sets a key if the fact is known. */
