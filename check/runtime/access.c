@@ -142,7 +142,7 @@ uint64_t chk_result_begin(const void *at, size_t bytes, uint32_t site) {
   later[0].site = site;
   later[0].number = 0;
   later_count = chk.open_here = 1;
-  if (CHK_UNLIKELY(tombolo_check_watch.files)) chk_watch_buffer((uintptr_t)at, bytes);
+  if (CHK_UNLIKELY(tombolo_check_watch.files) && chk.races) chk_watch_result((uintptr_t)at, bytes);
   return UINT64_MAX;
 }
 

@@ -121,8 +121,14 @@ bool chk_copy_new(const struct chk_near *near, intptr_t *copy);
 void chk_copies_end(struct chk_thread *t);
 /* Change what the program reads of the checker: the segment that has words, and whether `others`
  * are watched; or the latter alone. */
+extern struct chk_near *chk_nears; /* of each part of the program; guarded by chk.lock */
 void chk_near_all(void);
-void chk_near_others(void);
+
+static inline void chk_near_others(void) {
+  const uintptr_t others = tombolo_check_watch.others.bytes != 0;
+  for (struct chk_near *n = chk_nears; n; n = n->next)
+    __atomic_store_n(&n->others, others, __ATOMIC_RELEASE);
+}
 
 /* Whether anything is looked for, in a job that has started. */
 static inline bool chk_on(void) {
@@ -651,6 +657,8 @@ void chk_objects_leaks(void);
 /* ---- segment.c: memory whose loads and stores are seen */
 /* A buffer outside of segments that a transfer uses; all of them are free again. */
 void chk_watch_buffer(uintptr_t base, size_t bytes);
+/* As chk_watch_buffer, where races are looked for, and the buffer is in no segment. */
+void chk_watch_result(uintptr_t base, size_t bytes);
 void chk_watch_no_buffer(void);
 /* A thread of this rank begins or ends strict accesses: each load and store comes until then. */
 void chk_watch_strict(bool begins);

@@ -23,9 +23,14 @@ static uint32_t strict_threads;   /* of this rank, in strict accesses */
 
 /* Make an extent cover more. Another thread sees none that is too wide. */
 static void widen(struct chk_extent *e, uintptr_t more, size_t more_bytes) {
-  const uintptr_t end = e->bytes ? e->base + e->bytes : 0, more_end = more + more_bytes;
-  const uintptr_t first = e->bytes && e->base < more ? e->base : more;
   if (!more_bytes) return;
+  if (CHK_LIKELY(!e->bytes)) {
+    e->base = more;
+    __atomic_store_n(&e->bytes, more_bytes, __ATOMIC_RELEASE);
+    return;
+  }
+  const uintptr_t end = e->base + e->bytes, more_end = more + more_bytes;
+  const uintptr_t first = e->base < more ? e->base : more;
   e->bytes = 0;
   e->base = first;
   e->bytes = (end > more_end ? end : more_end) - first;
@@ -39,6 +44,10 @@ static void watch(uintptr_t base, size_t bytes) {
 void chk_watch_buffer(uintptr_t base, size_t bytes) {
   if (tombolo_check_watch.files && chk.races && !chk_segment_has((const void *)base))
     watch(base, bytes);
+}
+
+void chk_watch_result(uintptr_t base, size_t bytes) {
+  watch(base, bytes);
 }
 
 void chk_watch_no_buffer(void) {

@@ -19,7 +19,7 @@ static void join(struct chk_near *near, int leaves);
 __attribute__((visibility("default"))) struct chk_watch tombolo_check_watch = {
     .size = sizeof(struct chk_watch), .join = join};
 
-static struct chk_near *nears; /* guarded by chk.lock */
+struct chk_near *chk_nears;
 
 /* ---- the segment */
 
@@ -142,32 +142,26 @@ static void near_set(struct chk_near *n, bool leaves) {
   __atomic_store_n(&n->bytes, bytes, __ATOMIC_RELEASE);
 }
 
-void chk_near_others(void) {
-  const uintptr_t others = tombolo_check_watch.others.bytes != 0;
-  for (struct chk_near *n = nears; n; n = n->next)
-    __atomic_store_n(&n->others, others, __ATOMIC_RELEASE);
-}
-
 void chk_near_all(void) {
-  for (struct chk_near *n = nears; n; n = n->next) near_set(n, false);
+  for (struct chk_near *n = chk_nears; n; n = n->next) near_set(n, false);
 }
 
 bool chk_files_have(const void *pc) {
   Dl_info info, ours;
   if (!dladdr(pc, &info)) return false;
-  for (const struct chk_near *n = nears; n; n = n->next)
+  for (const struct chk_near *n = chk_nears; n; n = n->next)
     if (dladdr(n, &ours) && ours.dli_fbase == info.dli_fbase) return true;
   return false;
 }
 
 static void join(struct chk_near *near, int leaves) {
   chk_guard();
-  struct chk_near **at = &nears;
+  struct chk_near **at = &chk_nears;
   while (*at && *at != near) at = &(*at)->next;
   if (*at) *at = near->next;
   if (!leaves) {
-    near->next = nears;
-    nears = near;
+    near->next = chk_nears;
+    chk_nears = near;
   } else {
     forget_copies(near);
   }

@@ -58,10 +58,22 @@ GEXX_API int gexx_ad_op_nbi(gex_AD_t ad, const struct gexx_ad_op *op);
 /* Whether an opcode is one instruction, known when compiling. */
 #define GEXX_AD_ONE(op, loops) (__builtin_constant_p(op) && !(GEXX_AD_FETCHING(op) & (loops)))
 
+/* A file that is compiled with `tombolo cc --check` tells of its loads and stores. Functions with
+ * this attribute do not: what they access is no memory of the program. */
+#if defined(GEXX_FENCES_SEEN)
+# define GEXX_UNTOLD static __attribute__((noinline, unused, no_sanitize("thread")))
+GEXX_UNTOLD const intptr_t *gexx_ad_delta_untold(gex_AD_t ad) {
+  return *(const intptr_t *const volatile *)&ad->delta;
+}
+# define GEXX_AD_DELTA(ad) gexx_ad_delta_untold(ad)
+#else
+# define GEXX_AD_DELTA(ad) __atomic_load_n(&(ad)->delta, __ATOMIC_RELAXED)
+#endif
+
 /* Table of a domain, NULL: the library has to decide. Read once for each operation: it changes when
  * a member is lost (ext_failure.h). */
 GEXX_INLINE const intptr_t *gexx_ad_delta(gex_AD_t ad) {
-  return GEXX_DEBUG ? (const intptr_t *)NULL : __atomic_load_n(&ad->delta, __ATOMIC_RELAXED);
+  return GEXX_DEBUG ? (const intptr_t *)NULL : GEXX_AD_DELTA(ad);
 }
 
 /* Whether an operation on a domain with this table can be done here. */
@@ -130,14 +142,40 @@ GEXX_INLINE void gexx_ad_before(gex_OP_t opcode, gex_Flags_t flags) {
 #undef GEXX_AD_INT
 #undef GEXX_AD_REAL
 
+/* One operation with its operands. */
+#if defined(GEXX_UNTOLD)
+# define GEXX_AD_MAKE(S, T)                                                                        \
+  struct gexx_ad_made_##S {                                                                        \
+   struct gexx_ad_op op;                                                                           \
+   T operand[2];                                                                                   \
+  };                                                                                               \
+  GEXX_UNTOLD void gexx_ad_make_##S(struct gexx_ad_made_##S *m, T *result_p, void *tgt_addr,       \
+                                    gex_Rank_t tgt_rank, gex_OP_t opcode, gex_Flags_t flags, T a,  \
+                                    T b) {                                                         \
+   const struct gexx_ad_op op = {                                                                  \
+       result_p, tgt_addr, {&m->operand[0], &m->operand[1]}, tgt_rank, GEX_DT_##S, opcode, flags}; \
+   m->op = op;                                                                                     \
+   m->operand[0] = a;                                                                              \
+   m->operand[1] = b;                                                                              \
+  }
+# define GEXX_AD_MADE(S)                                                      \
+  struct gexx_ad_made_##S made;                                               \
+  gexx_ad_make_##S(&made, result_p, tgt_addr, tgt_rank, opcode, flags, a, b); \
+  const struct gexx_ad_op *const op = &made.op
+#else
+# define GEXX_AD_MAKE(S, T)
+# define GEXX_AD_MADE(S)            \
+  const struct gexx_ad_op op[1] = { \
+      {result_p, tgt_addr, {&a, &b}, tgt_rank, GEX_DT_##S, opcode, flags}}
+#endif
+
 /* The far form of a call of one kind: K is nb or nbi, R its result. */
 #define GEXX_AD_FAR(S, T, R, K)                                                     \
  GEXX_INLINE R gexx_ad_far_##K##_##S(gex_AD_t ad, T *result_p, gex_Rank_t tgt_rank, \
                                      void *tgt_addr, gex_OP_t opcode, T a, T b,     \
                                      gex_Flags_t flags) {                           \
-  const struct gexx_ad_op op = {                                                    \
-      result_p, tgt_addr, {&a, &b}, tgt_rank, GEX_DT_##S, opcode, flags};           \
-  return gexx_ad_op_##K(ad, &op);                                                   \
+  GEXX_AD_MADE(S);                                                                  \
+  return gexx_ad_op_##K(ad, op);                                                    \
  }
 
 /* Operations, one pair per type. [out] result_p: where a fetching opcode stores the value before;
@@ -153,6 +191,7 @@ GEXX_INLINE void gexx_ad_before(gex_OP_t opcode, gex_Flags_t flags) {
  * GEX_EC_RMW. Normal context; may poll; any thread. Cost on a direct domain: one instruction, or a
  * loop over compare-and-swap for MULT, MIN, MAX and all floating-point arithmetic. API 05.4. */
 #define GEXX_AD_CALLS(S, T)                                                                        \
+ GEXX_AD_MAKE(S, T)                                                                                \
  GEXX_AD_FAR(S, T, gex_Event_t, nb)                                                                \
  GEXX_AD_FAR(S, T, int, nbi)                                                                       \
  GEXX_INLINE void gexx_ad_near_##S(const intptr_t *delta, T *result_p, gex_Rank_t tgt_rank,        \
@@ -186,6 +225,10 @@ GEXX_INLINE void gexx_ad_before(gex_OP_t opcode, gex_Flags_t flags) {
 #undef GEXX_AD_INT
 #undef GEXX_AD_REAL
 #undef GEXX_AD_CALLS
+#undef GEXX_AD_FAR
+#undef GEXX_AD_MAKE
+#undef GEXX_AD_MADE
+#undef GEXX_AD_DELTA
 
 #ifdef __cplusplus
 }
