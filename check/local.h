@@ -19,8 +19,9 @@
  * this epoch. An access at `next` makes it longer, and does nothing else; the words are set when
  * the run ends, with the epoch or because the line goes elsewhere. So does a line outside of the
  * segment, while nothing else is watched. Where threads may race with each other, each has words of
- * its own, and finds them by its thread pointer; so it does its copy of all runs. A thread that
- * enters what another one has accessed leaves `next` as it is: then only its own thread writes it.
+ * its own, and finds them by its thread pointer; so it does its copy of all runs. In place of
+ * `next` there is a variable of each thread, but not in shared libraries. A thread that enters what
+ * another one has accessed leaves it as it is: only its own thread writes it.
  */
 #ifndef TMB_CHECK_LOCAL_H
 #define TMB_CHECK_LOCAL_H
@@ -81,6 +82,14 @@ struct chk_run {
   uint8_t tries;         /* more runs that may be too short; 0: the line has none */
   uint8_t how;           /* bytes of an access, and CHK_RUN_STORES */
   uint32_t listed;
+  uintptr_t *at; /* of `next`, or of the variable of a thread that is in its place */
+};
+
+/* An access of a line that has a run. */
+struct chk_place {
+  struct chk_run *run;
+  uintptr_t *next, addr;
+  const void *pc;
 };
 
 /* Where the program looks before a call. One of each program and shared library with files that are
@@ -111,7 +120,7 @@ struct chk_watch {
   void (*join)(struct chk_near *near, int leaves); /* a part of the program begins, or leaves */
   void (*access)(uintptr_t addr, size_t bytes, int kind, const void *pc);
   /* An access of the segment that does not make the run of its line longer, see struct chk_run. */
-  void (*run)(struct chk_run *run, uintptr_t addr, const void *pc);
+  void (*run)(const struct chk_place *place);
   void (*runs_end)(void);
   /* Before and after an atomic operation on a word. in kind: CHK_LOAD if it only reads. */
   void (*atomic_begin)(uintptr_t addr, size_t bytes, int kind, const void *pc);
@@ -122,9 +131,8 @@ struct chk_watch {
   /* Whether words of this thread settle an access, so that `access` need not be called. */
   int (*settles)(uintptr_t addr, size_t bytes, int kind, const void *pc);
   /* Whether an access is in a run of this thread. in,out copy: what the thread adds to an address
-   * in near->runs, 0: it has no copy of them yet; run: with that added. */
-  int (*run_in_copy)(const struct chk_near *near, intptr_t *copy, struct chk_run *run,
-                     uintptr_t addr, const void *pc);
+   * in near->runs, 0: it has no copy of them yet; place->run: with that added. */
+  int (*run_in_copy)(const struct chk_near *near, intptr_t *copy, const struct chk_place *place);
 };
 
 extern struct chk_watch tombolo_check_watch;

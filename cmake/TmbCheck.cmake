@@ -21,8 +21,11 @@ target_include_directories(tombolo_check_client PRIVATE "${PROJECT_SOURCE_DIR}")
 # Their names are the compiler's and the linker's, who declare them where a sanitizer is on.
 target_compile_options(tombolo_check_client PRIVATE -Wno-reserved-identifier -fno-sanitize=all)
 target_link_libraries(tombolo_check_client PRIVATE tmb_warnings)
-# What the assembler reads before the compiler's output.
+# What the assembler reads before the compiler's output; shared.s for shared libraries alone.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
-  set(TMB_CHECK_INLINE "${PROJECT_SOURCE_DIR}/check/client/inline.s")
-  configure_file("${TMB_CHECK_INLINE}" "${PROJECT_BINARY_DIR}/lib/tombolo/check/inline.s" COPYONLY)
+  set(TMB_CHECK_INLINE "${PROJECT_SOURCE_DIR}/check/client/inline.s"
+    "${PROJECT_SOURCE_DIR}/check/client/shared.s")
+  foreach(file IN LISTS TMB_CHECK_INLINE)
+    configure_file("${file}" "${PROJECT_BINARY_DIR}/lib/tombolo/check" COPYONLY)
+  endforeach()
 endif()

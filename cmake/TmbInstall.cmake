@@ -100,7 +100,7 @@ install(TARGETS tombolo_check tombolo_replay
 install(TARGETS tombolo_check_client ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/check"
   COMPONENT tools)
 if(TMB_CHECK_INLINE)
-  install(FILES "${TMB_CHECK_INLINE}" DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/check"
+  install(FILES ${TMB_CHECK_INLINE} DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/check"
     COMPONENT tools)
 endif()
 install(TARGETS tombolo_net_udp LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo"

@@ -26,7 +26,7 @@ extern struct chk_run __start_tombolo_check_runs[] __attribute__((weak, visibili
 _Static_assert(sizeof(void *) != 8 || offsetof(struct chk_near, word[CHK_STORE]) == 32,
                "inline.s has offsets 0, 8, 16, 24 and 32");
 _Static_assert(sizeof(void *) != 8 ||
-                   (sizeof(struct chk_run) == 32 && offsetof(struct chk_run, word) == 24 &&
+                   (sizeof(struct chk_run) == 40 && offsetof(struct chk_run, word) == 24 &&
                     offsetof(struct chk_run, tries) == 26 && CHK_RUN_TRIES == 16),
                "it makes runs");
 _Static_assert(sizeof(void *) != 8 || (offsetof(struct chk_near, mine) == 48 &&
@@ -106,6 +106,7 @@ __asm__(".pushsection .text\n"
         "pushq %rdx\n"
         ".cfi_adjust_cfa_offset 8\n"
         ".cfi_offset 16, -16\n"
+        "movq %r10, %rcx\n"
         "call tombolo_check_access\n"
         "popq %rdx\n"
         ".cfi_adjust_cfa_offset -8\n"
@@ -156,22 +157,22 @@ SETTLE("0", "32");
 SETTLE("1", "40");
 
 __attribute__((visibility("hidden"))) void tombolo_check_access(const void *at, struct chk_run *run,
-                                                                const void *pc);
+                                                                const void *pc, uintptr_t *next);
 
 /* Of the C library, if it says so. */
 extern char __libc_single_threaded __attribute__((weak));
 
 /* Keeps runs when no checker is loaded: a program that was compiled with `--check` is faster with
  * them. Not with several threads, which would write to the same runs. */
-static void run_alone(struct chk_run *run, uintptr_t addr) {
+static void run_alone(struct chk_run *run, uintptr_t *next, uintptr_t addr) {
   const size_t bytes = run->how & ~CHK_RUN_STORES;
-  if (run->next - run->first >= CHK_RUN_LEAST * bytes)
+  if (*next - run->first >= CHK_RUN_LEAST * bytes)
     run->tries = CHK_RUN_TRIES;
   else
     run->tries--;
   if (!&__libc_single_threaded || !__libc_single_threaded) run->tries = 0;
   run->first = addr;
-  run->next = run->tries ? addr + bytes : 0;
+  *next = run->tries ? addr + bytes : 0;
 }
 
 /* As settles of struct chk_watch, once that has said so. */
@@ -183,31 +184,31 @@ static inline int settles(uintptr_t addr, size_t bytes, int kind, const void *pc
 }
 
 /* As tombolo_check_access, where threads may race with each other. */
-static void access_of_each(const void *at, struct chk_run *run, int kind, const void *pc) {
+static void access_of_each(const struct chk_place *p, int kind) {
   const struct chk_watch *const w = chk_watched;
-  const uintptr_t addr = (uintptr_t)at;
-  const size_t bytes = run->how & ~CHK_RUN_STORES;
-  if (!chk_is_watched(at)) return;
-  if ((run->tries || !tombolo_check_copy) &&
-      w->run_in_copy(&tombolo_check_near, &tombolo_check_copy, run, addr, pc))
+  const size_t bytes = p->run->how & ~CHK_RUN_STORES;
+  if (!chk_is_watched((const void *)p->addr)) return;
+  if ((p->run->tries || !tombolo_check_copy) &&
+      w->run_in_copy(&tombolo_check_near, &tombolo_check_copy, p))
     return;
-  if (!settles(addr, bytes, kind, pc) && !w->settles(addr, bytes, kind, pc))
-    chk_tell_any(at, bytes, kind, pc);
+  if (!settles(p->addr, bytes, kind, p->pc) && !w->settles(p->addr, bytes, kind, p->pc))
+    chk_tell_any((const void *)p->addr, bytes, kind, p->pc);
 }
 
-void tombolo_check_access(const void *at, struct chk_run *run, const void *pc) {
+void tombolo_check_access(const void *at, struct chk_run *run, const void *pc, uintptr_t *next) {
   const struct chk_watch *const w = chk_watched;
   const int kind = run->how & CHK_RUN_STORES ? CHK_STORE : CHK_LOAD;
+  const struct chk_place place = {run, next, (uintptr_t)at, pc};
   if (w->threads) {
-    access_of_each(at, run, kind, pc);
+    access_of_each(&place, kind);
     return;
   }
   const int own = chk_in(&w->own, (uintptr_t)at);
   if (run->tries && (own || !w->others.bytes)) {
     if (w->run)
-      w->run(run, (uintptr_t)at, pc);
+      w->run(&place);
     else
-      run_alone(run, (uintptr_t)at);
+      run_alone(run, next, (uintptr_t)at);
     return;
   }
   chk_tell_any(at, run->how & ~CHK_RUN_STORES, kind, pc);

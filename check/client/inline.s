@@ -4,12 +4,14 @@
 #
 # The assembler reads this file before the compiler's output, which it changes. In place of a call
 # that the compiler puts before a load or store stands a comparison: an access that follows the one
-# before of its line in memory makes the run of the line longer (check/local.h). Others go behind
-# the function, where a line that has no runs looks at the word of its 8 bytes, or the words of its
-# 16: most find that these were accessed as a whole in this epoch. The first access of an epoch to
-# whole words sets them, once the checker knows the line. The rest calls. Where the compiler writes
-# a call in another form, it is left. Invariants: registers that change are those that a call may
-# change; the checker hears of the place that the call had; access.c compares the numbers.
+# before of its line in memory makes the run of the line longer (check/local.h). The end of a run is
+# a variable of each thread. Behind shared.s it is not: with several threads each looks at the end
+# in its copy of the run. Other accesses go behind the function, where a line that has no runs looks
+# at the word of its 8 bytes, or the words of its 16: most find that these were accessed as a whole
+# in this epoch. The first access of an epoch to whole words sets them, once the checker knows the
+# line. The rest calls. Where the compiler writes a call in another form, it is left. Invariants:
+# registers that change are those that a call may change; the checker hears of the place that the
+# call had; access.c compares the numbers.
 
   .ifndef .Ltombolo_check_inline
   .set .Ltombolo_check_inline, 1
@@ -43,9 +45,20 @@
   .macro tombolo_check_one bytes, stores, looks
   .hidden tombolo_check_near
   .hidden tombolo_check_copy
+  .ifdef .Ltombolo_check_shared
   cmpq %rdi, .Ltombolo_check_run\@(%rip)
   jne .Ltombolo_check_other\@
   addq $\bytes, .Ltombolo_check_run\@(%rip)
+  .else
+  cmpq %rdi, %fs:.Ltombolo_check_next\@@tpoff
+  jne .Ltombolo_check_other\@
+  addq $\bytes, %fs:.Ltombolo_check_next\@@tpoff
+  .pushsection .tbss.tombolo_check, "awT", @nobits
+  .balign 8
+.Ltombolo_check_next\@:
+  .zero 8
+  .popsection
+  .endif
 .Ltombolo_check\@:
   .pushsection tombolo_check_runs, "aw", @progbits
   .balign 8
@@ -54,6 +67,7 @@
   .short 0
   .byte 16, \bytes + 128 * \stores
   .long 0
+  .quad 0
   .popsection
   .subsection 1
 .Ltombolo_check_other\@:
@@ -66,14 +80,20 @@
   cmpb $0, .Ltombolo_check_run\@+26(%rip)
   je .Ltombolo_check\@
 .Ltombolo_check_call\@:
-  movq tombolo_check_copy@gottpoff(%rip), %rcx # with several threads each has a run
+  movq tombolo_check_copy@gottpoff(%rip), %rcx # of the thread, if there are several
   leaq .Ltombolo_check_run\@(%rip), %rsi
   addq %fs:(%rcx), %rsi
+  .ifdef .Ltombolo_check_shared
   cmpq %rdi, (%rsi)
   jne .Ltombolo_check_settle\@
   addq $\bytes, (%rsi)
   jmp .Ltombolo_check\@
 .Ltombolo_check_settle\@:
+  movq %rsi, %r10
+  .else
+  movq %fs:0, %r10
+  leaq .Ltombolo_check_next\@@tpoff(%r10), %r10
+  .endif
   leaq .Ltombolo_check\@(%rip), %rdx
   .if \looks && \bytes == 8
   tombolo_check_call tombolo_check_settle_\stores

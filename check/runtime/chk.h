@@ -683,10 +683,9 @@ void chk_see(uintptr_t addr, size_t bytes, int kind, const void *pc);
 /* Whether words of the calling thread settle an access, where each thread has its own. */
 int chk_settles(uintptr_t addr, size_t bytes, int kind, const void *pc);
 /* As chk_see, for an access that does not make the run of its line longer. */
-void chk_run(struct chk_run *run, uintptr_t addr, const void *pc);
+void chk_run(const struct chk_place *place);
 /* As chk_run, of a thread of several, see struct chk_watch. */
-int chk_run_in_copy(const struct chk_near *near, intptr_t *copy, struct chk_run *run,
-                    uintptr_t addr, const void *pc);
+int chk_run_in_copy(const struct chk_near *near, intptr_t *copy, const struct chk_place *place);
 /* Ends all runs, for good. */
 void chk_runs_end(void);
 void chk_runs_never(void);

@@ -495,72 +495,80 @@ static bool is_short(const struct chk_run *run, size_t bytes) {
   return bytes < (chk.threads ? CHK_RUN_LOCKED : CHK_RUN_LEAST) * bytes_of(run);
 }
 
-/* The words of a run are set, where it is in the segment. It goes on. Returns its bytes. */
-static size_t set_run(struct chk_run *run) {
-  const uintptr_t next = __atomic_load_n(&run->next, __ATOMIC_RELAXED), first = run->first;
+/* The end of a run; another thread may make it longer meanwhile. */
+static uintptr_t next_of(const struct chk_run *run) {
+  return run->listed ? __atomic_load_n(run->at, __ATOMIC_RELAXED) : run->first;
+}
+
+/* The words of a run are set, where it is in the segment. It goes on. */
+static void set_run(struct chk_run *run) {
+  const uintptr_t next = next_of(run), first = run->first;
   const size_t bytes = next - first;
-  if (!bytes) return 0;
+  if (!bytes) return;
   if (!is_short(run, bytes)) run->tries = CHK_RUN_TRIES;
   if (first - chk.own.base < chk.own.bytes)
     see(kind_of(run), run->word & (CHK_LINES - 1), first - chk.own.base, bytes);
   run->first = next;
-  return bytes;
 }
 
 static void set_runs(struct chk_run *first) {
-  for (struct chk_run *r = first; r; r = r->more) (void)set_run(r);
+  for (struct chk_run *r = first; r; r = r->more) set_run(r);
 }
 
 static void end_runs(struct chk_run **first) {
   for (struct chk_run *r = *first; r; r = r->more) {
-    (void)set_run(r);
-    r->next = r->first = 0;
+    set_run(r);
+    *r->at = r->first = 0;
     r->listed = 0;
   }
   *first = NULL;
 }
 
 /* An access that does not make its run longer. in,out all: the runs of its thread. */
-static void run_anew(struct chk_run **all, struct chk_run *run, uintptr_t addr, const void *pc) {
+static void run_anew(struct chk_run **all, struct chk_run *run, const struct chk_place *place) {
   const int kind = kind_of(run);
-  const uintptr_t from = addr - chk.own.base;
+  const uintptr_t addr = place->addr, from = addr - chk.own.base;
   const bool own = from < chk.own.bytes;
-  if (own && !run->word) run->word = (uint16_t)line_of(kind, pc, bytes_of(run)) | CHK_WHOLE;
-  if (is_short(run, run->next - run->first)) { /* the first of a loop, or it goes anywhere */
+  if (own && !run->word) run->word = (uint16_t)line_of(kind, place->pc, bytes_of(run)) | CHK_WHOLE;
+  if (is_short(run, next_of(run) - run->first)) { /* the first of a loop, or it goes anywhere */
     if (run->tries) run->tries--;
     set_runs(*all);
   } else {
-    (void)set_run(run);
+    set_run(run);
   }
-  run->first = run->next = 0;
+  run->at = place->next;
+  *run->at = run->first = 0;
   if (run->tries) {
     run->first = addr;
-    run->next = addr + bytes_of(run);
+    *run->at = addr + bytes_of(run);
     if (!run->listed) run->more = *all, *all = run, run->listed = 1;
   } else if (own) {
     see(kind, run->word & (CHK_LINES - 1), from, bytes_of(run));
   }
 }
 
-void chk_run(struct chk_run *run, uintptr_t addr, const void *pc) {
+void chk_run(const struct chk_place *place) {
   chk_guard();
-  if (chk.threads) run->tries = 0;
-  run_anew(&chk.runs, run, addr, pc);
+  if (chk.threads) place->run->tries = 0;
+  run_anew(&chk.runs, place->run, place);
   chk_unguard();
 }
 
-int chk_run_in_copy(const struct chk_near *near, intptr_t *copy, struct chk_run *run,
-                    uintptr_t addr, const void *pc) {
-  if (!chk_me->name || chk_strict_how || addr - chk.own.base >= chk.own.bytes) return 0;
+int chk_run_in_copy(const struct chk_near *near, intptr_t *copy, const struct chk_place *place) {
+  if (!chk_me->name || chk_strict_how || place->addr - chk.own.base >= chk.own.bytes) return 0;
   chk_guard();
   struct chk_thread *const t = chk.self;
   const bool first = *copy == 0, lives = t->state == CHK_RUNS || t->state == CHK_DETACHED;
   if (!t->words) t->words = chk_words_new();
   const bool may = t->words && lives && (!first || chk_copy_new(near, copy));
+  struct chk_place p = *place;
+  if (may && first) {
+    p.run = (struct chk_run *)(void *)((char *)p.run + *copy);
+    if (p.next == &place->run->next) p.next = &p.run->next;
+  }
   if (may) {
-    if (first) run = (struct chk_run *)(void *)((char *)run + *copy);
     w = t->words;
-    run_anew(&t->runs, run, addr, pc);
+    run_anew(&t->runs, p.run, &p);
     w = &chk_words;
   }
   chk_unguard();

@@ -45,6 +45,15 @@ static bool is_inlined(const struct command *user, const char *file) {
   return true;
 }
 
+/* Whether what is compiled may become part of a shared library. */
+static bool may_be_shared(const struct command *user) {
+  static const char *const options[] = {"-fPIC", "-fpic", "-shared", "--shared"};
+  for (int i = 0; i < user->argc; i++)
+    for (size_t k = 0; user->argv[i] && k < sizeof options / sizeof *options; k++)
+      if (strcmp(user->argv[i], options[k]) == 0) return true;
+  return false;
+}
+
 /* Most loads and stores are seen without a call, see check/client/inline.s. clang's vectors are of
  * 16 bytes, because it tells of none that is longer; copies of a loop's body have lines of their
  * own, so that neighbours would not be of one line. A loop of few rounds is unrolled as a whole,
@@ -59,6 +68,10 @@ static void add_inline(struct command *c, const struct command_checked *how, boo
   if (!is_inlined(how->user, file)) return;
   if (clang) command_add(c, "-mprefer-vector-width=128");
   if (clang) command_add(c, "-fno-integrated-as");
+  if (may_be_shared(how->user)) {
+    command_add(c, "-Xassembler");
+    command_add(c, tool_format(folder(), "/shared.s", ""));
+  }
   command_add(c, "-Xassembler");
   command_add(c, file);
 }

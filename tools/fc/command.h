@@ -37,7 +37,7 @@ bool command_has_input(int argc, char **argv);
 bool command_is_static(const struct command *c);
 
 /* ---- checked.c: compilation with `--check` */
-#define COMMAND_CHECK_EXTRA 20 /* arguments that may be added */
+#define COMMAND_CHECK_EXTRA 40 /* arguments that may be added */
 struct command_checked {
   const char *tool, *compiler;
   bool is_c, links;           /* C or C++ */

@@ -273,6 +273,15 @@ static void compile_options(const struct upcc *u, struct upcc_list *l) {
   upcc_add(l, "-Wno-unused-value");
 }
 
+/* Whether what is compiled may become part of a shared library. */
+static bool may_be_shared(const struct upcc *u) {
+  for (size_t i = 0; i < u->compile.count; i++)
+    if (!strcmp(u->compile.words[i], "-fPIC") || !strcmp(u->compile.words[i], "-fpic")) return true;
+  for (size_t i = 0; i < u->link.count; i++)
+    if (u->link.words[i] && !strcmp(u->link.words[i], "-shared")) return true;
+  return false;
+}
+
 /* Options that name loads and stores to the checker. */
 static void check_options(const struct upcc *u, struct upcc_list *l) {
   upcc_add(l, "-g");
@@ -290,6 +299,10 @@ static void check_options(const struct upcc *u, struct upcc_list *l) {
   }
   char *const file = tool_format(u->libraries, "/tombolo/check/inline.s", "");
   if (command_has(u->compiler, "clang") || access(file, R_OK) != 0) return;
+  if (may_be_shared(u)) {
+    upcc_add(l, "-Xassembler");
+    upcc_add(l, tool_format(u->libraries, "/tombolo/check/shared.s", ""));
+  }
   upcc_add(l, "-Xassembler"); /* most loads and stores are seen without a call */
   upcc_add(l, file);
 }
