@@ -89,6 +89,7 @@ struct tmb_wait_policy {
   uint32_t home;      /* processor of this rank, see tmb_place_plan */
   bool spread;        /* ranks go to their homes at start */
   bool crowded;       /* ranks of this host outnumber the cores they may use */
+  bool polls_yield;   /* polls may have to: crowded, or a thread that polls was once confined */
   bool one_cpu;       /* several ranks of this host may use one processor, and no other */
   bool outnumber;     /* ranks of this kernel do, on all its hosts; or `crowded` */
 };

@@ -117,7 +117,7 @@ int tmb_place_init(void) {
   const struct tmb_place_plan plan = tmb_place_plan(ranks, here, boot->here_index);
   free(ranks);
   w->cpus = plan.cpus;
-  w->crowded = plan.crowded;
+  w->crowded = w->polls_yield = plan.crowded;
   w->outnumber = plan.crowded || outnumber;
   w->one_cpu = here > 1 && plan.cpus == 1;
   const bool one_host = boot->here == boot->size;
@@ -212,6 +212,13 @@ bool tmb_place_shared(void) {
 
 TMB_HOT bool tmb_place_confined(void) {
   return tmb_thread()->confined;
+}
+
+bool tmb_place_ask(void) {
+  struct tmb_thread *t = tmb_thread();
+  if (!t->confined && tmb_os_cpus_mask() == 1 && tmb_place_yield() && t->yield_ran)
+    t->confined = CONFINED_YIELDS;
+  return t->confined;
 }
 
 /* More ranks than processors: of two ranks that keep waiting for each other by yields, the

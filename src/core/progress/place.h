@@ -96,6 +96,10 @@ bool tmb_place_shared(void);
  * end a wait while it spins. Yields tell, also where it was bound after the start. */
 bool tmb_place_confined(void);
 
+/* Find that out by a yield, where processors are enough for the ranks. Returns tmb_place_confined.
+ */
+bool tmb_place_ask(void);
+
 /* A wait is over or has made progress. in yielded: its last step was a yield. */
 void tmb_place_learn(bool yielded);
 

@@ -14,6 +14,7 @@
 
 #include "core/job.h"
 #include "core/op/thread.h"
+#include "core/progress/progress.h"
 #include "core/progress/wait.h"
 #include "core/shared.h"
 #include "os/os.h"
@@ -351,6 +352,52 @@ TEST(test_bound_many) {
   }
   look_ns = 0;
   tmb_job.turns = NULL;
+}
+
+/* Yields of so many polls that find nothing, each `ns` behind the one before, where others have so
+ * many turns in a yield. */
+static unsigned poll_yields(unsigned polls, uint64_t ns, unsigned others) {
+  turns = others;
+  turn_ns = others ? 20000 : 0;
+  yields = 0;
+  for (unsigned i = 0; i < polls; i++) {
+    now_ns += ns;
+    tmb_poll();
+  }
+  turns = 0;
+  turn_ns = 0;
+  return yields;
+}
+
+/* A thread that only polls gives its only processor to ranks that have their turns there, from the
+ * 1024th poll on; not while it works between its polls, nor where it may use another processor.
+ * Where the others have left, it no longer does. */
+TEST(test_bound_polls) {
+  static const uint64_t no_message = 0;
+  struct tmb_thread *t = tmb_thread();
+  for (int i = 0; i < 2; i++) {
+    tmb_job.near.inbox[i].next = &no_message;
+    tmb_job.near.inbox[i].lap = 1;
+  }
+  tmb_job.wait = (struct tmb_wait_policy){.mode = GASNET_WAIT_SPINBLOCK};
+  tmb_job.boot.here = tmb_job.boot.places.near_count = 2;
+  tmb_job.turns = counts;
+  t->no_yield_ns = t->yield_debt_ns = 0;
+  t->confined = 0;
+  t->short_ticks = 0;
+  on_cpu = 0;
+  CPU_ZERO(&mask);
+  CPU_SET(0, &mask);
+  CPU_SET(1, &mask);
+  assert_int_equal(poll_yields(1024, 20, 1), 0);
+  CPU_CLR(1, &mask);
+  assert_int_equal(poll_yields(1024, 20, 1), 1);
+  assert_in_range(poll_yields(1000, 20, 1), 990, 1000);
+  assert_int_equal(poll_yields(1000, 1000, 1), 0);
+  assert_in_range(poll_yields(1000, 20, 0), 64, 66);
+  assert_int_equal(poll_yields(20, 20, 1), 0); /* until it asks again */
+  tmb_job.turns = NULL;
+  tmb_job.boot.here = 0;
 }
 
 static uint32_t home(uint32_t host, uint32_t here, uint32_t index, uint32_t size) {

@@ -15,6 +15,7 @@
 #include "core/op/thread.h"
 #include "core/progress/failure.h"
 #include "core/progress/peer.h"
+#include "core/progress/place.h"
 #include "os/os.h"
 
 #include <stdlib.h>
@@ -88,9 +89,17 @@ TMB_HOT int tmb_progress(int serve) {
   return found;
 }
 
-/* Polls of one thread in a row that found nothing, while ranks outnumber processors. */
+/* Of SHOW_POLLS polls each: most between questions whether a thread shares its only processor.
+ * Chosen. */
+#define ASK_MOST 64u
+
+/* Polls of one thread in a row that found nothing. The members behind `asks` are of ranks that
+ * outnumber processors; mark_ns is of confined threads, too. */
 struct empty_polls {
-  uint32_t idle; /* in a row, since the status page was written */
+  uint32_t idle;  /* in a row, since the status page was written */
+  bool confined;  /* it may use one processor, which other ranks need */
+  uint32_t shown; /* times that it was written since the last question whether that is so */
+  uint32_t asks;  /* after how many of them the next one comes */
   uint32_t count;
   bool yielded;     /* since work was found last */
   uint64_t mark_ns; /* when the last batch of polls ended */
@@ -113,6 +122,7 @@ static void empty_batch(struct empty_polls *e) {
   const uint64_t now = tmb_os_now_ns(), took = now - e->mark_ns, poll_ns = now - e->last_ns;
   e->mark_ns = now;
   e->count = 0;
+  e->confined = tmb_job.wait.one_cpu;
   if (took > POLL_BATCH * (POLL_PAUSE_NS + poll_ns)) { /* the client works between its polls */
     e->run_ns = 0;
     return;
@@ -132,25 +142,49 @@ static void describe_polls(const void *object, struct tmb_status_wait *out) {
   out->kind = TMB_WAIT_PROGRAM;
 }
 
-/* Many polls of a thread in a row have found nothing: shown to `tombolo why`. */
+/* Many polls of a thread in a row have found nothing: shown to `tombolo why`. Ranks that were bound
+ * to one processor after the start are noticed here, by a yield, the less often the longer it is in
+ * vain. */
 static TMB_NOINLINE void show_polls(struct empty_polls *e) {
   e->idle = 0;
   tmb_status_looks((struct tmb_why){describe_polls, NULL});
+  if (tmb_job.wait.crowded || tmb_job.boot.here < 2 || ++e->shown < e->asks) return;
+  e->shown = 0;
+  e->confined = tmb_place_ask();
+  if (e->confined) tmb_store_rlx(&tmb_job.wait.polls_yield, true);
+  e->asks = e->confined ? 1 : TMB_MIN(2 * e->asks + 1, ASK_MOST);
+}
+
+/* A poll without work where other ranks need this processor: give it to them, unless the client
+ * works between its polls. */
+static TMB_NOINLINE void poll_confined(struct empty_polls *e) {
+  if (tmb_os_now_ns() - e->mark_ns < POLL_PAUSE_NS) {
+    (void)tmb_place_yield();
+    e->confined = tmb_job.wait.one_cpu || tmb_place_confined();
+  }
+  e->mark_ns = tmb_os_now_ns();
 }
 
 void tmb_poll(void) {
   static _Thread_local struct empty_polls empty __attribute__((tls_model("initial-exec")));
   if (TMB_UNLIKELY(empty.count == POLL_BATCH - 1)) empty.last_ns = tmb_os_now_ns();
   const bool work = tmb_progress(TMB_SERVE_ALL) & TMB_FOUND_WORK;
-  if (work)
+  if (work) {
     empty.idle = 0;
-  else if (TMB_UNLIKELY(++empty.idle == SHOW_POLLS))
+  } else if (TMB_UNLIKELY(++empty.idle == SHOW_POLLS)) {
     show_polls(&empty);
-  if (TMB_LIKELY(!tmb_job.wait.crowded)) return;
-  if (work)
+    return;
+  }
+  if (TMB_LIKELY(!tmb_load_rlx(&tmb_job.wait.polls_yield))) return;
+  if (empty.confined) {
+    if (!work) poll_confined(&empty);
+  } else if (!tmb_job.wait.crowded) {
+    return;
+  } else if (work) {
     empty_end(&empty);
-  else if (++empty.count == POLL_BATCH)
+  } else if (++empty.count == POLL_BATCH) {
     empty_batch(&empty);
+  }
 }
 
 int tmb_poll_refused(int rc) {
