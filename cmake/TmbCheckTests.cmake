@@ -99,6 +99,10 @@ foreach(compiler gcc clang)
       --compiler=${${found}})
   endif()
 endforeach()
+if(TMB_CHECK_GCC)
+  tmb_check_compiled(chains chains.c "" $<TARGET_FILE:tombolo_tool> cc -Wall -Wextra -O1
+    "--compiler=${TMB_CHECK_GCC}")
+endif()
 # Threads of a rank, with OpenMP where gcc compiles; by clang as for a shared library.
 if(TMB_CHECK_GCC)
   tmb_check_compiled(threads_gcc threads.c "" $<TARGET_FILE:tombolo_tool> cc -Wall -Wextra -O1
@@ -177,8 +181,10 @@ if(TARGET upc1)
     upcc -O1)
 endif()
 if(TARGET shmem_shared AND TMB_CHECK_GCC)
-  tmb_check_compiled(shmem shmem.c shmem_shared ${CMAKE_COMMAND} -E env "OSHCC=${TMB_CHECK_GCC}"
-    "${PROJECT_BINARY_DIR}/bin/oshcc" -O1)
+  foreach(name shmem contexts)
+    tmb_check_compiled(${name} ${name}.c shmem_shared ${CMAKE_COMMAND} -E env
+      "OSHCC=${TMB_CHECK_GCC}" "${PROJECT_BINARY_DIR}/bin/oshcc" -O1)
+  endforeach()
 endif()
 
 # Nightly: loops with and without --check, how many instructions more.

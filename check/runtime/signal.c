@@ -21,7 +21,7 @@ static void acquired(uint64_t key, const char *call, const void *pc) {
 static void signalled(const void *word, const char *call, const void *pc) {
   if (!chk_on()) return;
   chk_enter();
-  chk_word_take(chk.rank, (uintptr_t)word, chk_site(call, pc));
+  chk_word_take(chk.rank, chk_resolve((uintptr_t)word), chk_site(call, pc));
   chk_exit();
 }
 
