@@ -177,7 +177,7 @@ static bool take_own(uint64_t *word, uint64_t want) {
 int caf_wait_posts(uint64_t *word, uint64_t want) {
   if (caf.events != CAF_EVENTS_SIGNAL) return poll_consume(word, want);
   caf_serve();
-  caf_look(word, want);
+  (void)caf_look(word, want);
   for (;;) {
     (void)caf_answer();
     for (uint32_t i = 0; i < (caf.lost_count ? TESTS : 1); i++)

@@ -302,7 +302,7 @@ static void post_to(uint32_t rank) {
 static int wait_for(uint32_t rank) {
   uint64_t *post = &caf.shared->word[rank];
   const uint64_t want = ++caf.expected[rank];
-  caf_look(post, want);
+  if ((caf_look(post, want) & (CAF_LOSS - 1)) >= want && !caf.shown && !caf.ordered) return 0;
   while (gexx_Signal_Test(post, GEXX_SIG_GE, want) != GASNET_OK) {
     (void)caf_answer();
     caf_show_begin(

@@ -33,11 +33,17 @@ static inline uint64_t caf_own_word(uint64_t *word) {
 }
 
 /* Looks at a signal of this image until it is at least `want`, for about a hand-off: an image that
- * is about to post costs no poll. Decides nothing. */
+ * is about to post costs no poll. Returns what it saw last, with which a wait may end unless a
+ * replay, a trace or a checker follows it. */
 enum { CAF_LOOKS = 24 };
-static inline void caf_look(const uint64_t *word, uint64_t want) {
-  for (int i = 0; i < CAF_LOOKS && __atomic_load_n(word, __ATOMIC_ACQUIRE) < want; i++)
+static inline uint64_t caf_look(const uint64_t *word, uint64_t want) {
+  uint64_t value = 0;
+  for (int i = 0; i < CAF_LOOKS; i++) {
+    value = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+    if (value >= want) break;
     gasnett_spinloop_hint();
+  }
+  return value;
 }
 
 /* Number of images at their end. Polls: it may serve a message, and hear of a loss. */
