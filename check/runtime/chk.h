@@ -60,6 +60,7 @@ struct chk {
   uint32_t open_here;                    /* local sides of transfers that are not complete */
   uint32_t open_count;                   /* accesses of this rank that are not complete */
   struct chk_extent own;                 /* the segment that has words, see check/local.h */
+  uint32_t eights;                       /* of the flags of its groups; 0: many, or none */
   struct chk_page **pages;               /* shadow of each of its pages, if found */
   struct chk_run *runs;                  /* of this epoch */
   uint64_t floor;              /* accesses with lower numbers are before what this rank does */
@@ -208,8 +209,23 @@ static inline void chk_unguard(void) {
 
 /* ---- seen.c: enter the loads and stores of this epoch, of all threads, or of the acting one.
  * Under chk.lock. */
-void chk_enter_seen(void);
+void chk_enter_any(void);
 void chk_enter_own(void);
+
+typedef uint64_t chk_flags8 __attribute__((may_alias));
+
+/* Whether these words are none, as between two operations most often; false also if they may be. */
+static inline bool chk_has_none(const struct chk_words *w) {
+  const chk_flags8 *const loads = (const chk_flags8 *)(const void *)w->seen[CHK_LOAD]->group;
+  const chk_flags8 *const stores = (const chk_flags8 *)(const void *)w->seen[CHK_STORE]->group;
+  for (uint32_t i = 0; i < chk.eights; i++)
+    if (loads[i] | stores[i]) return false;
+  return chk.eights != 0;
+}
+
+static inline void chk_enter_seen(void) {
+  if (chk.runs || chk.each_thread || !chk_has_none(&chk_words)) chk_enter_any();
+}
 
 /* Begin of what a call does here: no other thread does, and all loads and stores of before are
  * entered, with the clock that they were made at. */

@@ -266,11 +266,9 @@ static void enter_page(struct entering *e, uintptr_t page, uint64_t flags) {
   if (p) chk_unlock(&p->lock);
 }
 
-typedef uint64_t flags8 __attribute__((may_alias));
-
 /* Eight flags, which are cleared; 0: none was set. */
 static uint64_t take_flags(uint8_t *flag) {
-  flags8 *const eight = (flags8 *)(void *)flag;
+  chk_flags8 *const eight = (chk_flags8 *)(void *)flag;
   const uint64_t some = __atomic_load_n(eight, __ATOMIC_RELAXED);
   if (!some) return 0;
   if (CHK_UNLIKELY(chk.threads)) return __atomic_exchange_n(eight, 0, __ATOMIC_ACQ_REL);
@@ -308,18 +306,6 @@ static void enter_group(struct entering *e, uintptr_t group) {
 static void set_runs(struct chk_run *first);
 static void end_runs(struct chk_run **first);
 
-/* Whether a small segment has no words, as between two operations most often. */
-static inline bool has_none(void) {
-  const uintptr_t groups = chk.own.bytes / CHK_PAGE_BYTES / CHK_PAGES_OF_GROUP;
-  if (!chk.own.bytes) return true;
-  if (groups >= 64) return false;
-  const flags8 *const loads = (const flags8 *)(const void *)w->seen[CHK_LOAD]->group;
-  const flags8 *const stores = (const flags8 *)(const void *)w->seen[CHK_STORE]->group;
-  for (uintptr_t i = 0; i <= groups / 8; i++)
-    if (loads[i] | stores[i]) return false;
-  return true;
-}
-
 /* Enter the words of `w`. */
 static __attribute__((noinline)) void enter_all(void) {
   const uintptr_t groups = chk.own.bytes / CHK_PAGE_BYTES / CHK_PAGES_OF_GROUP + 1;
@@ -346,7 +332,7 @@ void chk_enter_own(void) {
     end_runs(&chk.self->runs);
   else
     set_runs(chk.self->runs);
-  if (!has_none()) enter_all();
+  if (!chk_has_none(w)) enter_all();
   w = &chk_words;
 }
 
@@ -360,16 +346,12 @@ static void enter_each_thread(void) {
   (void)chk_act_for(self);
 }
 
-static __attribute__((noinline)) void enter_any(void) {
+void chk_enter_any(void) {
   if (chk.runs) end_runs(&chk.runs);
   if (chk.each_thread)
     enter_each_thread();
-  else if (!has_none())
+  else if (!chk_has_none(w))
     enter_all();
-}
-
-void chk_enter_seen(void) {
-  if (chk.runs || chk.each_thread || !has_none()) enter_any();
 }
 
 _Static_assert(CHK_PARTS_OF_PAGE == 8 && CHK_PAGES_OF_GROUP % 8 == 0 && CHK_GROUPS % 64 == 0,

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#define EIGHTS 8u /* of a segment whose flags are looked at before each operation */
+
 static void join(struct chk_near *near, int leaves);
 __attribute__((visibility("default"))) struct chk_watch tombolo_check_watch = {
     .size = sizeof(struct chk_watch), .join = join};
@@ -191,6 +193,8 @@ bool chk_own_begin(uintptr_t base, uintptr_t bytes) {
   chk_words.seen_bytes = seen_bytes(bytes);
   chk.pages = pages;
   chk.own = (struct chk_extent){base, bytes};
+  const uintptr_t eights = bytes / CHK_PAGE_BYTES / CHK_PAGES_OF_GROUP / 8 + 1;
+  chk.eights = eights > EIGHTS ? 0 : (uint32_t)eights;
   memcpy(w->seen, chk_words.seen, sizeof chk_words.seen);
   w->own.base = base;
   w->own.bytes = bytes;
@@ -202,6 +206,7 @@ void chk_own_end(void) {
   const uintptr_t bytes = chk.own.bytes;
   tombolo_check_watch.own.bytes = 0;
   chk.own.bytes = 0;
+  chk.eights = 0;
   chk_near_all();
   release(chk.pages, pages_bytes(bytes));
   chk.pages = NULL;
