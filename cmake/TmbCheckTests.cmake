@@ -172,13 +172,17 @@ if(TMB_CHECK_CLANGXX)
 endif()
 if(TARGET caf_shared AND tmb_fortran_compilers)
   foreach(version IN LISTS tmb_fortran_compilers) # 15 and newer call functions of the program
-    tmb_check_compiled(coarrays${version} coarrays.f90 "caf_shared;caf16_shared;fortran_modules"
-      $<TARGET_FILE:tombolo_tool> fc -O1 "--compiler=${TMB_GFORTRAN_${version}}")
+    foreach(name coarrays teams)
+      tmb_check_compiled(${name}${version} ${name}.f90 "caf_shared;caf16_shared;fortran_modules"
+        $<TARGET_FILE:tombolo_tool> fc -O1 "--compiler=${TMB_GFORTRAN_${version}}")
+    endforeach()
   endforeach()
 endif()
 if(TARGET upc1)
-  tmb_check_compiled(relaxed relaxed.upc "upc_shared;upc_support" $<TARGET_FILE:tombolo_tool>
-    upcc -O1)
+  foreach(name relaxed phases)
+    tmb_check_compiled(${name} ${name}.upc "upc_shared;upc_support" $<TARGET_FILE:tombolo_tool>
+      upcc -O1)
+  endforeach()
 endif()
 if(TARGET shmem_shared AND TMB_CHECK_GCC)
   foreach(name shmem contexts)
