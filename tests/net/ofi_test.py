@@ -126,7 +126,8 @@ class Ofi(unittest.TestCase):
     def test_long_blocks_of_collectives_are_put_in_private_memory(self):
         faults = [(3, {"TOMBOLO_TEST_OFI_FAULT": fault})
                   for fault in ("spoil=20,write=20", "mr_reg=50")]
-        for ranks, settings in ((2, {}), (5, {"TOMBOLO_PLACES": "cyclic:2"}), *faults):
+        chain = {"TOMBOLO_COLL_ALG": "broadcast=chain:2:131072", "TOMBOLO_PLACES": "3"}
+        for ranks, settings in ((2, {}), (5, {"TOMBOLO_PLACES": "cyclic:2"}), (3, chain), *faults):
             with self.subTest(ranks=ranks, settings=settings):
                 code, text = run({"TOMBOLO_TEST_COLL_BOARD_MAX": "0", **settings},
                                  "inside/coll_direct", ranks)

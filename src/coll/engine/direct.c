@@ -52,6 +52,20 @@ static bool open_private(struct tmb_coll_op *op, char *at, size_t bytes,
   return true;
 }
 
+/* Bytes of the message of which a receive is the first segment: the others follow it in memory. */
+static uint64_t whole_of(const struct tmb_coll_op *op, uint32_t index) {
+  const struct tmb_sched *s = &op->plan->sched;
+  const struct tmb_step *const first = &s->step[index];
+  uint64_t bytes = first->bytes;
+  for (uint32_t i = index + 1; i < s->count; i++) {
+    const struct tmb_step *step = &s->step[i];
+    if (step->kind == TMB_STEP_RECV && step->peer == first->peer && step->to == first->to &&
+        step->to_at == first->to_at + bytes && (step->flags & TMB_STEP_UNGATED) && !step->open)
+      bytes += step->bytes;
+  }
+  return bytes;
+}
+
 bool tmb_direct_place(struct tmb_coll_op *op, const struct tmb_step *ready,
                       struct tmb_coll_target *place) {
   *place = (struct tmb_coll_target){.keyed = false};
@@ -62,10 +76,28 @@ bool tmb_direct_place(struct tmb_coll_op *op, const struct tmb_step *ready,
   const struct tmb_step *step = &op->plan->sched.step[index];
   char *const at = tmb_coll_place(op, step->to, step->to_at);
   if (step->kind != TMB_STEP_RECV) return false;
-  if (!tmb_segment_holds(at, step->bytes) && !open_private(op, at, step->bytes, place))
-    return false;
-  place->key.base = (uint64_t)(uintptr_t)at;
+  const uint64_t bytes = whole_of(op, index);
+  if (!tmb_segment_holds(at, bytes) && !open_private(op, at, bytes, place)) return false;
+  place->address = (uint64_t)(uintptr_t)at;
   return true;
+}
+
+bool tmb_direct_onward(struct tmb_coll_op *op, const struct tmb_step *step) {
+  if (TMB_LIKELY(!(step->flags & TMB_STEP_UNGATED)) || op->at.live || op->at.sent) return false;
+  for (uint32_t i = 0; i < op->at.onwards; i++) {
+    const struct tmb_coll_onward *o = &op->onward[i];
+    if (o->peer != step->peer) continue;
+    op->at.place = o->place;
+    op->at.place.address += step->from_at - o->from_at;
+    return true;
+  }
+  return false;
+}
+
+/* The first segment of a message is on its way to op->at.place. */
+static void remember(struct tmb_coll_op *op, const struct tmb_step *step) {
+  if ((step->flags & TMB_STEP_UNGATED) || op->at.onwards == TMB_COLL_ONWARD) return;
+  op->onward[op->at.onwards++] = (struct tmb_coll_onward){step->peer, step->from_at, op->at.place};
 }
 
 static enum tmb_direct try(struct tmb_coll_direct *d) {
@@ -90,9 +122,10 @@ enum tmb_direct tmb_direct_send(struct tmb_coll_op *op, const struct tmb_step *s
                               .args = d.args,
                               .src = tmb_coll_place(op, step->from, step->from_at),
                               .nbytes = step->bytes,
-                              .dest = (void *)(uintptr_t)op->at.place.key.base,
+                              .dest = (void *)(uintptr_t)op->at.place.address,
                               .key = op->at.place.keyed ? &d.key : NULL};
   const enum tmb_direct result = try(&d);
+  if (result == TMB_DIRECT_LEFT || d.resume.started) remember(op, step);
   if (result != TMB_DIRECT_AGAIN || !d.resume.started) return result;
   struct tmb_coll_direct *kept = malloc(sizeof *kept);
   if (!kept) tmb_fatal("out of memory for a message of a collective");

@@ -39,8 +39,17 @@ enum { TMB_COLL_ARGS = 8, TMB_COLL_OFFER_ARGS = 11, TMB_COLL_PLACE_ARGS = 13 };
 
 /* Where data may be written at their receiver. */
 struct tmb_coll_target {
-  struct tmb_net_key key; /* base: the address, 0: none; key: the conduit's, if `keyed` */
-  bool keyed;
+  uint64_t address; /* 0: nowhere */
+  bool keyed;       /* `key` is the conduit's, for memory around it */
+  struct tmb_net_key key;
+};
+
+/* Peers to which later segments of a message go from memory to memory, too; at most. */
+#define TMB_COLL_ONWARD 4u
+struct tmb_coll_onward {
+  uint32_t peer;
+  uint64_t from_at; /* of the first segment, whose place this is */
+  struct tmb_coll_target place;
 };
 
 /* A schedule and the shape for which it was made. */
@@ -145,6 +154,7 @@ struct tmb_coll_at {
   uint64_t granted;          /* bytes of the gated SEND at pc that its receiver has asked for */
   struct tmb_coll_target place; /* of all of them at the receiver */
   uint32_t places;              /* that this rank has opened, see direct.c */
+  uint32_t onwards;             /* entries of `onward` */
   uint64_t moves;               /* pieces read, and refused ones sent, so far */
   struct tmb_stash *pull;       /* OFFER that is being read, or NULL */
 };
@@ -170,7 +180,8 @@ struct tmb_coll_op {
   int32_t args[TMB_COLL_PLACE_ARGS];
   uint64_t pulled; /* bytes read of at.pull; UINT64_MAX: all; the sender must still be notified */
   uint64_t ask_at; /* more is asked for up to here, see at.asking */
-  struct tmb_coll_direct *direct;   /* data on their way from memory to memory; direct.c */
+  struct tmb_coll_direct *direct; /* data on their way from memory to memory; direct.c */
+  struct tmb_coll_onward onward[TMB_COLL_ONWARD]; /* direct.c */
   struct tmb_coll_exposed *exposed; /* places of this rank that the conduit knows; direct.c */
   struct tmb_coll_refused *refused; /* messages whose offer was refused, to be sent; refused.c */
   struct tmb_apply apply; /* the call of a client's function that must be made before op goes on */

@@ -49,7 +49,7 @@ bool tmb_send_ready(struct tmb_coll_op *op, const struct tmb_step *step) {
       notice(op, step, TMB_KIT_COLL_PLACE, bytes);
       op->out.nargs = TMB_COLL_PLACE_ARGS;
       op->args[8] = place.keyed;
-      tmb_kit_pack64(op->args + 9, place.key.base);
+      tmb_kit_pack64(op->args + 9, place.address);
       tmb_kit_pack64(op->args + 11, place.key.key);
     } else {
       notice(op, step, TMB_KIT_COLL_READY, bytes);
@@ -110,10 +110,10 @@ bool tmb_send_data(struct tmb_coll_op *op, const struct tmb_step *step, bool *ag
     op->at.granted = 0;
     return true;
   }
-  if (op->at.place.key.base) {
+  if (op->at.place.address || tmb_direct_onward(op, step)) {
     const enum tmb_direct result = tmb_direct_send(op, step);
     if (result == TMB_DIRECT_AGAIN) return false;
-    op->at.place.key.base = 0;
+    op->at.place.address = 0;
     if (result == TMB_DIRECT_LEFT) {
       op->at.granted = 0;
       return true;

@@ -39,10 +39,14 @@ enum tmb_direct {
   TMB_DIRECT_LEFT     /* they have left, or are on their way */
 };
 
-/* The place to name for the receive of a READY step, which its sender may write until the op ends.
- * Returns false if there is none. */
+/* The place to name for the receive of a READY step and the later segments of its message, which
+ * their sender may write until the op ends. Returns false if there is none. */
 bool tmb_direct_place(struct tmb_coll_op *op, const struct tmb_step *ready,
                       struct tmb_coll_target *place);
+
+/* Set op->at.place for a later segment of a message whose first one went to a place. Returns
+ * whether it has one. */
+bool tmb_direct_onward(struct tmb_coll_op *op, const struct tmb_step *step);
 
 /* Send all data of a step to op->at.place at its receiver. */
 enum tmb_direct tmb_direct_send(struct tmb_coll_op *op, const struct tmb_step *step);

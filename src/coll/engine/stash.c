@@ -58,8 +58,9 @@ void tmb_stash_put(struct tmb_coll_team *ct, const struct tmb_am_in *in) {
     like.address = tmb_kit_unpack64(in->args + 9);
   } else if (in->handler == TMB_KIT_COLL_PLACE) {
     like.kind = TMB_KIT_COLL_READY;
+    const uint64_t address = tmb_kit_unpack64(in->args + 9);
     like.place = (struct tmb_coll_target){
-        {tmb_kit_unpack64(in->args + 9), tmb_kit_unpack64(in->args + 11)}, in->args[8] != 0};
+        address, in->args[8] != 0, {address, tmb_kit_unpack64(in->args + 11)}};
   }
   struct tmb_stash *m = tmb_stash_add(ct, &like, in->nbytes);
   if (in->nbytes) memcpy(m->payload, in->payload, in->nbytes);
