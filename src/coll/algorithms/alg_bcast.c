@@ -67,7 +67,8 @@ void tmb_alg_bcast_knomial(struct tmb_sched *s, const struct tmb_coll_shape *c) 
   local_copy(s, c);
 }
 
-/* Along a chain or a tree in segments, each of which a member passes on when it has it. */
+/* Along a chain or a tree in segments, each of which a member passes on when it has it. Members of
+ * a node that share memory and do not lead it have no neighbours, and take each segment there. */
 static void pipeline(struct tmb_sched *s, const struct tmb_coll_shape *c,
                      enum tmb_links_form form) {
   struct tmb_coll_shape team = *c; /* links are team ranks, whatever group c is of */
@@ -93,8 +94,10 @@ static void pipeline(struct tmb_sched *s, const struct tmb_coll_shape *c,
       m.peer = l.below[i];
       tmb_sched_send(s, &team, m);
     }
+    if (l.board)
+      tmb_sched_board(s, TMB_COLL_BROADCAST, l.head, tmb_ref_at(c->dst, at), m.at, m.bytes);
   }
-  local_copy(s, c);
+  if (!l.board) local_copy(s, c);
 }
 
 void tmb_alg_bcast_chain(struct tmb_sched *s, const struct tmb_coll_shape *c) {

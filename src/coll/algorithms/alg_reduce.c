@@ -103,12 +103,13 @@ static void pipeline(struct tmb_sched *s, const struct tmb_coll_shape *c,
                      enum tmb_links_form form) {
   struct tmb_coll_shape team = *c; /* links are team ranks, whatever group c is of */
   struct tmb_coll_links l;
+  team.board = false; /* a segment goes up by messages */
   const uint64_t segment = TMB_MAX(c->segment / c->elem, UINT64_C(1)) * c->elem;
   const unsigned gated = c->bytes > c->eager ? TMB_STEP_GATED : 0;
   struct tmb_ref acc = c->src;
   uint32_t tag = 0;
   /* The members below nodes are in no order of ranks. */
-  if (!tmb_coll_links_make(&l, s, c, tree_root(c), form, c->commutes)) return;
+  if (!tmb_coll_links_make(&l, s, &team, tree_root(c), form, c->commutes)) return;
   if (c->rank == c->root)
     acc = c->dst;
   else if (l.count)

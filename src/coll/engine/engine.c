@@ -333,10 +333,18 @@ static bool is_far(const struct tmb_coll_op *op, const struct tmb_step *step) {
   return !tmb_is_near(tmb_team_jobrank(op->team, step->peer));
 }
 
+/* Whether a BOARD step may write to a buffer whose data are on their way. A leader that passes on
+ * what it has in place only reads it. */
+static bool board_waits(const struct tmb_coll_op *op, const struct tmb_step *step) {
+  return op->at.owed && tmb_recv_touches(op, step, op->at.owed) &&
+         !(step->tag == TMB_COLL_BROADCAST && tmb_coll_place(op, step->to, step->to_at) ==
+                                                  tmb_coll_place(op, step->from, step->from_at));
+}
+
 /* Run the BOARD step at pc. Returns whether it is done. */
 static bool run_board(struct tmb_coll_op *op, const struct tmb_step *step, enum sends sends) {
   if (op->at.board == TMB_BOARD_CLOSED) {
-    if (op->at.owed && tmb_recv_touches(op, step, op->at.owed)) return false;
+    if (board_waits(op, step)) return false;
     if (sends != SENDS_ALL) {
       queue(op);
       return false;

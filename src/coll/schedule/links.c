@@ -64,7 +64,9 @@ bool tmb_coll_links_make(struct tmb_coll_links *l, struct tmb_sched *s,
   const struct tmb_coll_shape among = tmb_levels_among(c, &levels, 0);
   const struct tmb_coll_shape inside = tmb_levels_inside(c, &levels, 0);
   if (levels.leads) add(l, &among, c->nodes->node[root], form);
-  add(l, &inside, inside.root, TMB_LINKS_TREE);
+  l->board = c->board && inside.size > 1;
+  l->head = inside.root;
+  if (!c->board) add(l, &inside, inside.root, TMB_LINKS_TREE);
   tmb_levels_free(&levels);
   return true;
 }

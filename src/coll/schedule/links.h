@@ -4,7 +4,8 @@
  *
  * Owns: struct tmb_coll_links. Used by alg_bcast.c and alg_reduce.c. Calls: levels.h. A chain or
  * tree is one of the members of a team; where the team has a node map, one of a leader of each
- * node, and below each leader a tree of its node, so that data enter and leave a node once.
+ * node, and below each leader a tree of its node, so that data enter and leave a node once. Where
+ * the members of a node use the memory that they share, there is no such tree.
  * Invariants: from every member the path up ends at the root, in as many steps as the team has
  * members or nodes (chain), or their logarithm (tree), and the logarithm of the largest node.
  */
@@ -23,6 +24,8 @@ struct tmb_coll_links {
   uint32_t below[TMB_LINKS_BELOW]; /* [count] team ranks; in a chain or tree of one level they and
                                       all below them ascend, counted from the root */
   uint32_t count;
+  bool board;    /* the members of this node pass the data on over the memory that they share */
+  uint32_t head; /* then: index of the leader in its node */
 };
 
 /* Find the neighbours of c->rank. in root: index in the group of c; by_nodes: use the node map of

@@ -24,7 +24,7 @@
  * of all. Measured with 4 to 32 ranks on 2 processors and by study/compare/forms.py
  * (study/journal/0025). Beyond, other forms are faster. */
 #define CROWDED_EXCHANGE          (16 * KB)
-#define CROWDED_FOLD              (16 * KB)
+#define CROWDED_FOLD              (128 * KB)
 #define CROWDED_COMBINE           (8 * KB)
 
 /* Bytes that others send a member of a oversubscribed host before it asks for them: in an exchange
@@ -56,6 +56,7 @@
  * ranks has the limit without boards: its leaders sort all blocks. */
 #define BOARD_ONE_WAY             (256 * KB)
 #define BOARD_BOTH_WAYS           (1024 * KB)
+#define BOARD_PAIR                (1024 * KB) /* of a broadcast over two nodes */
 #define BOARD_SORTED              (64 * KB)
 
 /* Nodes up to which the leaders broadcast and reduce long vectors along a tree without pipelines.
@@ -68,6 +69,10 @@
 /* Members, or nodes, up to which pipelines are chains of long segments; a longer chain loses to a
  * binomial tree. Simulated (`tombolo sim`). */
 #define CHAIN_HOPS                8u
+
+/* Segments of a broadcast for each node. Measured with 8 ranks on 2 and 4 pretended hosts, beside
+ * other work: segments of 32 KiB take up to 1.3 of the processor time of these. */
+#define BOARD_SEGMENTS            2u
 
 #define KB                        UINT64_C(1024)
 
@@ -214,7 +219,10 @@ static uint64_t nodes_limit(const struct tmb_coll_shape *c, const struct tmb_col
   if (!c->board) return t->nodes_max;
   switch (c->kind) {
   case TMB_COLL_BROADCAST:
+    if (c->nodes->count == 2) return BOARD_PAIR;
     return c->nodes->count <= BOARD_TREE_NODES ? BOARD_ONE_WAY : t->nodes_max;
+  case TMB_COLL_SCATTER:
+    return c->nodes->count == 2 || c->size >= 4 * c->nodes->count ? BOARD_ONE_WAY : t->nodes_max;
   case TMB_COLL_REDUCE: return c->nodes->count <= BOARD_TREE_NODES ? BOARD_BOTH_WAYS : t->nodes_max;
   case TMB_COLL_GATHER: return BOARD_ONE_WAY;
   case TMB_COLL_ALLREDUCE:
@@ -444,6 +452,15 @@ bool tmb_coll_select_shared(const struct tmb_coll_shape *c, const struct tmb_col
   return is;
 }
 
+/* Bytes of a segment of a pipeline. Where the members of a node share memory a broadcast has few,
+ * long ones: each segment wakes all of them. */
+static uint64_t segment_of(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {
+  const uint64_t hops = c->nodes ? c->nodes->count : c->size;
+  const uint64_t segment = hops <= CHAIN_HOPS ? t->segment : t->segment_far;
+  if (c->kind != TMB_COLL_BROADCAST || !c->nodes || !c->board) return segment;
+  return TMB_MAX(segment, TMB_ALIGN_UP(c->bytes / (BOARD_SEGMENTS * hops), 4 * KB));
+}
+
 struct tmb_coll_choice tmb_coll_select(const struct tmb_coll_shape *c,
                                        const struct tmb_coll_tuning *t) {
   const uint64_t length = length_of(c);
@@ -459,7 +476,5 @@ struct tmb_coll_choice tmb_coll_select(const struct tmb_coll_shape *c,
   const enum tmb_coll_alg_id id = by_threshold(c, t, length);
   const struct tmb_coll_alg *alg = alg_of(c->kind, id);
   if (!alg) tmb_bug("no algorithm %d for %s", (int)id, tmb_coll_kind_name(c->kind));
-  const uint64_t hops = c->nodes ? c->nodes->count : c->size;
-  return (struct tmb_coll_choice){alg, t->radix, hops <= CHAIN_HOPS ? t->segment : t->segment_far,
-                                  TMB_CHOICE_THRESHOLD, 0};
+  return (struct tmb_coll_choice){alg, t->radix, segment_of(c, t), TMB_CHOICE_THRESHOLD, 0};
 }

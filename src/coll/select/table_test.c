@@ -373,7 +373,7 @@ static void check_folds(struct tmb_coll_tuning t, struct tmb_coll_shape c) {
   struct tmb_coll_choice why;
   c.kind = TMB_COLL_ALLREDUCE;
   for (uint32_t size = 4; size <= 16; size *= 2) {
-    const uint64_t most = 16 << 10;
+    const uint64_t most = 128 << 10;
     c.size = t.shared_ranks_max = size;
     c.folds = true;
     assert_true(tmb_coll_select_shared(&c, &t, most, &why));
@@ -554,22 +554,35 @@ TEST(shared) {
 TEST(boards) {
   static const struct {
     uint32_t kind;
-    uint64_t bytes; /* the most */
-  } most[] = {{TMB_COLL_BROADCAST, 256 << 10},     {TMB_COLL_REDUCE, 1 << 20},
-              {TMB_COLL_ALLREDUCE, 1 << 20},       {TMB_COLL_GATHER, (256 << 10) / 8},
-              {TMB_COLL_ALLGATHER, (1 << 20) / 8}, {TMB_COLL_EXCHANGE, (16 << 10) / 8},
-              {TMB_COLL_SCAN, 64 << 10},           {TMB_COLL_SCATTER, (16 << 10) / 8}};
-  const uint32_t label[8] = {0, 0, 0, 0, 1, 1, 1, 1};
-  struct tmb_coll_nodes *map = tmb_coll_nodes_make(label, 8, 2);
+    uint64_t two, four; /* the most bytes of 8 ranks on so many nodes */
+  } most[] = {{TMB_COLL_BROADCAST, 1 << 20, 256 << 10},
+              {TMB_COLL_REDUCE, 1 << 20, 1 << 20},
+              {TMB_COLL_ALLREDUCE, 1 << 20, 1 << 20},
+              {TMB_COLL_GATHER, (256 << 10) / 8, (256 << 10) / 8},
+              {TMB_COLL_ALLGATHER, (1 << 20) / 8, (1 << 20) / 8},
+              {TMB_COLL_EXCHANGE, (16 << 10) / 8, (16 << 10) / 8},
+              {TMB_COLL_SCAN, 64 << 10, 64 << 10},
+              {TMB_COLL_SCATTER, (256 << 10) / 8, (16 << 10) / 8}};
   const struct tmb_coll_tuning t = tmb_coll_thresholds;
-  for (size_t i = 0; i < TMB_ARRAY_LEN(most); i++)
-    for (uint64_t more = 0; more < 2; more++) {
-      struct tmb_coll_shape c = shape(most[i].kind, 8, most[i].bytes + more, true);
-      c.nodes = map;
-      c.board = true;
-      assert_int_equal(strcmp(chosen(&t, c), "nodes") == 0, !more);
-    }
-  free(map);
+  for (uint32_t nodes = 2; nodes <= 4; nodes += 2) {
+    uint32_t label[8];
+    for (uint32_t r = 0; r < 8; r++) label[r] = r / (8 / nodes);
+    struct tmb_coll_nodes *map = tmb_coll_nodes_make(label, 8, nodes);
+    for (size_t i = 0; i < TMB_ARRAY_LEN(most); i++)
+      for (uint64_t more = 0; more < 2; more++) {
+        const uint64_t bytes = (nodes == 2 ? most[i].two : most[i].four) + more;
+        struct tmb_coll_shape c = shape(most[i].kind, 8, bytes, true);
+        c.nodes = map;
+        c.board = true;
+        assert_int_equal(strcmp(chosen(&t, c), "nodes") == 0, !more);
+      }
+    struct tmb_coll_shape c = shape(TMB_COLL_BROADCAST, 8, 4 << 20, true);
+    c.nodes = map;
+    assert_int_equal(tmb_coll_select(&c, &t).segment, 32 << 10);
+    c.board = true; /* few segments, for each wakes all */
+    assert_int_equal(tmb_coll_select(&c, &t).segment, (4 << 20) / (2 * nodes));
+    free(map);
+  }
 }
 
 int main(void) {
