@@ -59,10 +59,50 @@ static struct chk_pending start(gex_AD_t ad, const struct gexx_ad_op *op, const 
 
 /* ---- here */
 
+/* What is known of a line's operations. */
+struct line {
+  const void *pc; /* NULL: nothing */
+  gex_DT_t dt;
+  gex_OP_t opcode;
+  gex_Flags_t flags;
+  uint32_t site;
+  gex_EC_t category;
+  uint16_t access; /* CHK_WRITE... */
+  bool fetches, reads;
+  uint8_t bytes;
+};
+
+#define LINES 256u /* power of two */
+static struct line lines[LINES];
+
 /* Whether an operation is one instruction. */
 static bool is_one(const struct gexx_ad_op *op) {
   return (op->dt & (LONGS | GEX_DT_I32 | GEX_DT_U32)) && !(op->flags & SLOW_FLAGS) &&
          !(GEXX_AD_FETCHING(op->opcode) & GEXX_AD_LOOPS_INT);
+}
+
+/* Fills in what is known of a line. Returns NULL if an operation is for the library. */
+static struct line *make_line(struct line *l, const struct gexx_ad_op *op, const void *pc) {
+  if (!is_one(op)) return NULL;
+  const bool reads = op->opcode == GEX_OP_GET;
+  *l = (struct line){.pc = pc,
+                     .dt = op->dt,
+                     .opcode = op->opcode,
+                     .flags = op->flags,
+                     .site = chk_site("gex_AD_Op", pc),
+                     .category = category_of(op->opcode),
+                     .access = (reads ? 0 : CHK_WRITE) | CHK_ATOMIC | CHK_TRANSFER,
+                     .fetches = op->opcode >= GEX_OP_FAND,
+                     .reads = reads,
+                     .bytes = (uint8_t)bytes_of(op->dt)};
+  if (!chk_site_stays(pc, l->site)) l->pc = NULL;
+  return l;
+}
+
+static inline const struct line *line_of(const struct gexx_ad_op *op, const void *pc) {
+  struct line *const l = &lines[chk_known_place(pc) & (LINES - 1)];
+  const bool same = l->pc == pc && l->opcode == op->opcode && l->dt == op->dt;
+  return CHK_LIKELY(same && l->flags == op->flags) ? l : make_line(l, op, pc);
 }
 
 static void perform(const struct gexx_ad_op *op, intptr_t delta) {
@@ -81,50 +121,81 @@ static void perform(const struct gexx_ad_op *op, intptr_t delta) {
   }
 }
 
-/* Records an operation, and does it. in page: of the word. */
-static gex_Event_t do_here(const struct gexx_ad_op *op, uint32_t peer, intptr_t delta,
-                           struct chk_page *page, uint32_t site) {
-  const bool reads = op->opcode == GEX_OP_GET;
-  const struct chk_range range = {peer, (uintptr_t)op->addr, bytes_of(op->dt),
-                                  (reads ? 0 : CHK_WRITE) | CHK_ATOMIC | CHK_TRANSFER};
+/* Whether each access of a granule is atomic, or there is none. */
+static inline bool all_atomic(uint64_t word) {
+  return !word || (word & CHK_ATOMIC);
+}
+
+/* Enters the access in its granule, if all that is there was ordered by a barrier, or is atomic and
+ * leaves room. Under the lock of the page. */
+static inline bool enter(const struct chk_access *a, struct chk_page *p, struct chk_shadow *s,
+                         uintptr_t addr, const struct line *l) {
+  const uint32_t i = addr % CHK_PAGE_BYTES / CHK_GRANULE;
+  if (CHK_UNLIKELY(p->uniform || (p->alike >> i / (CHK_CELLS / CHK_PARTS) & 1))) return false;
+  const uint32_t mask = ((1u << l->bytes) - 1) << addr % CHK_GRANULE;
+  const uint64_t word = chk_word(a->number, mask, l->access);
+  uint64_t *const cell = s->cell[i];
+  p->shared = 1;
+  if (CHK_LIKELY(chk_enter_cell(cell, word))) return true;
+  if (!all_atomic(cell[0]) || !all_atomic(cell[1]) || !all_atomic(cell[2])) return false;
+  for (uint32_t k = 0; k < CHK_SLOTS; k++) {
+    if (cell[k]) continue;
+    cell[k] = word;
+    return true;
+  }
+  return false;
+}
+
+/* The local side of an operation that fetches. */
+static inline uint64_t result_of(const struct gexx_ad_op *op, const struct line *l,
+                                 const struct chk_range *range) {
+  const uint64_t local = chk_result_begin(op->result, l->bytes, l->site);
+  if (CHK_LIKELY(local)) return local;
+  return chk_local_side(range, op->result, CHK_WRITE, l->site, true);
+}
+
+/* Records an operation, and does it. in h: the page of the word. */
+static inline gex_Event_t do_here(const struct gexx_ad_op *op, const struct line *l, uint32_t peer,
+                                  intptr_t delta, const struct chk_hand *h) {
+  const uintptr_t addr = (uintptr_t)op->addr;
+  const struct chk_range range = {peer, addr, l->bytes, l->access};
+  struct chk_page *const page = h->page;
+  struct chk_shadow *const shadow = h->shadow;
+  chk_ahead(h, addr, gexx_rma_local(delta, op->addr));
+  chk_ahead_given(shadow, addr);
   if (CHK_UNLIKELY(chk_newest.event != GEX_EVENT_INVALID)) chk_keep_newest();
   chk_meet(&range);
-  struct chk_access *const a = chk_opened(site, range.flags);
-  uint64_t local = 0;
-  if (op->opcode >= GEX_OP_FAND) {
-    local = chk_result_begin(op->result, range.bytes, site);
-    if (CHK_UNLIKELY(!local)) local = chk_local_side(&range, op->result, CHK_WRITE, site, true);
-  }
-  struct chk_shadow *const shadow = chk_shadow_of(page);
-  chk_newest.given = chk_given_at(shadow, range.addr);
-  chk_newest.op = (struct chk_pending){.remote = a->number,
-                                       .local = local,
-                                       .word = range.addr,
-                                       .owner = peer,
-                                       .category = category_of(op->opcode),
-                                       .site = site};
+  struct chk_access *const a = chk_opened(l->site, l->access);
+  a->addr = addr;
+  a->bytes = l->bytes;
+  a->owner = (uint16_t)peer;
+  struct chk_pending *const p = &chk_newest.op; /* others of its fields are 0 */
+  p->remote = a->number;
+  p->local = l->fetches ? result_of(op, l, &range) : 0;
+  p->word = addr;
+  p->owner = peer;
+  p->category = l->category;
+  p->site = l->site;
+  chk_newest.given = chk_given_at(shadow, addr);
   chk_lock(&page->lock);
-  if (CHK_UNLIKELY(!chk_mark_few(a, page, shadow, &range))) chk_mark_in(a, page, &range);
-  if (!reads) chk_word_gives(page, shadow, peer, range.addr, site);
+  if (CHK_UNLIKELY(!enter(a, page, shadow, addr, l))) chk_mark_in(a, page, &range);
+  if (!l->reads) chk_word_gives(page, shadow, peer, addr, l->site);
   perform(op, delta);
   chk_unlock(&page->lock);
-  if (!reads) chk_given(site);
+  if (!l->reads) chk_given(l->site);
   return chk_pend_newest();
 }
 
 /* Returns GEX_EVENT_NO_OP if the library is to do it. */
-static gex_Event_t try_here(gex_AD_t ad, const struct gexx_ad_op *op, const void *pc) {
-  if (!is_one(op)) return GEX_EVENT_NO_OP;
+static inline gex_Event_t try_here(gex_AD_t ad, const struct gexx_ad_op *op, const void *pc) {
   gex_Event_t event = GEX_EVENT_NO_OP;
   chk_enter();
-  const intptr_t delta = chk_near_ad(ad, op->rank);
-  const uint32_t peer = chk_jobrank(ad->tm, op->rank);
-  struct chk_page *const page =
-      delta == GEXX_UNMAPPED ? NULL : chk_page_at(peer, (uintptr_t)op->addr, true);
-  if (CHK_LIKELY(page)) {
-    chk_ahead(chk_shadow_of(page), (uintptr_t)op->addr, gexx_rma_local(delta, op->addr));
-    chk_ahead_given(chk_shadow_of(page), (uintptr_t)op->addr);
-    event = do_here(op, peer, delta, page, chk_site("gex_AD_Op", pc));
+  const struct line *const l = line_of(op, pc);
+  const intptr_t delta = l ? chk_near_ad(ad, op->rank) : GEXX_UNMAPPED;
+  if (CHK_LIKELY(delta != GEXX_UNMAPPED) && CHK_LIKELY(!((uintptr_t)op->addr & (l->bytes - 1u)))) {
+    const uint32_t peer = chk_jobrank(ad->tm, op->rank);
+    const struct chk_hand *const h = chk_hand_of(peer, (uintptr_t)op->addr, true);
+    if (CHK_LIKELY(h)) event = do_here(op, l, peer, delta, h);
   }
   chk_exit();
   if (event != GEX_EVENT_NO_OP && ++unpolled % POLLS == 0) gexx_check_polls(POLLS);

@@ -281,6 +281,12 @@ static inline uint32_t chk_site(const char *call, const void *pc) {
   return CHK_LIKELY(found) ? k->site : chk_site_find(call, pc);
 }
 
+/* Whether each call with this return address has this site. */
+static inline bool chk_site_stays(const void *pc, uint32_t site) {
+  const struct chk_known *const k = &chk_known[chk_known_place(pc)];
+  return k->pc == pc && k->site == site;
+}
+
 /* This thread is in a call that has recorded all that it does; its library calls others itself. */
 extern _Thread_local CHK_FAST bool chk_within;
 /* Whether a call with this return address is one of those, and no handler's. */
@@ -452,25 +458,36 @@ void chk_mark_cells(struct chk_access *a, struct chk_page *p, uintptr_t addr, ui
 void chk_compare(struct chk_access *a, const struct chk_range *range);
 /* Shadow of the page of an address; NULL: it has none. */
 struct chk_page *chk_page_of(uint32_t owner, uintptr_t addr, bool make);
-/* As chk_page_of, under chk.lock. Pages that were used of late are at hand; no page ends. */
+/* Pages that were used of late are at hand, with their shadows; no page ends. */
 #define CHK_HAND 1024u /* power of two */
-extern struct chk_page *chk_hand[CHK_HAND];
+extern struct chk_hand {
+  uint64_t key;
+  struct chk_page *page;
+  struct chk_shadow *shadow;
+} chk_hand[CHK_HAND];
 
 static inline uint64_t chk_page_key(uint32_t owner, uintptr_t addr) {
   return ((uint64_t)owner << 52 | addr / CHK_PAGE_BYTES) + 1;
 }
 
-static inline struct chk_page *chk_page_at(uint32_t owner, uintptr_t addr, bool make) {
-  const uint64_t key = chk_page_key(owner, addr);
-  struct chk_page **const at = &chk_hand[(key ^ (uint64_t)owner * 379) & (CHK_HAND - 1)];
-  if (CHK_LIKELY(*at && (*at)->key == key)) return *at;
-  struct chk_page *const p = chk_page_of(owner, addr, make);
-  if (p) *at = p;
-  return p;
-}
-
 static inline struct chk_shadow *chk_shadow_of(const struct chk_page *p) {
   return chk.shadows + p->shadow;
+}
+
+/* As chk_page_of, under chk.lock. */
+static inline const struct chk_hand *chk_hand_of(uint32_t owner, uintptr_t addr, bool make) {
+  const uint64_t key = chk_page_key(owner, addr);
+  struct chk_hand *const h = &chk_hand[(key ^ (uint64_t)owner * 379) & (CHK_HAND - 1)];
+  if (CHK_LIKELY(h->key == key)) return h;
+  struct chk_page *const p = chk_page_of(owner, addr, make);
+  if (!p) return NULL;
+  *h = (struct chk_hand){key, p, chk_shadow_of(p)};
+  return h;
+}
+
+static inline struct chk_page *chk_page_at(uint32_t owner, uintptr_t addr, bool make) {
+  const struct chk_hand *const h = chk_hand_of(owner, addr, make);
+  return h ? h->page : NULL;
 }
 
 /* What a rank says of itself. */
@@ -480,7 +497,9 @@ static inline struct chk_floor *chk_floor_of(uint32_t rank) {
 
 /* Bytes, and the words of their first granules, are about to be used: they come from memory
  * meanwhile. in here: the bytes in this process. */
-static inline void chk_ahead(const struct chk_shadow *s, uintptr_t addr, const void *here) {
+static inline void chk_ahead(const struct chk_hand *h, uintptr_t addr, const void *here) {
+  const struct chk_shadow *const s = h->shadow;
+  __builtin_prefetch(&h->page->lock, 1);
   const uintptr_t cell = addr % CHK_PAGE_BYTES / CHK_GRANULE;
   __builtin_prefetch(&s->cell[cell], 1);
   __builtin_prefetch((const char *)&s->cell[cell + 1] - 1, 1);

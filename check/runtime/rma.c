@@ -103,18 +103,19 @@ static inline __attribute__((always_inline)) intptr_t start_near(const struct tr
   const uint32_t flags = CHK_TRANSFER | (t->is_get ? 0 : CHK_WRITE);
   const struct chk_range range = {chk_jobrank(t->tm, t->rank), (uintptr_t)t->remote, t->bytes,
                                   flags};
-  struct chk_page *const page =
-      delta == GEXX_UNMAPPED ? NULL : chk_page_at(range.owner, range.addr, true);
-  if (CHK_LIKELY(page)) {
-    struct chk_shadow *const shadow = chk_shadow_of(page);
-    chk_ahead(shadow, range.addr, gexx_rma_local(delta, t->remote));
+  const struct chk_hand *const h =
+      delta == GEXX_UNMAPPED ? NULL : chk_hand_of(range.owner, range.addr, true);
+  if (CHK_LIKELY(h)) {
+    struct chk_page *const page = h->page;
+    struct chk_shadow *const shadow = h->shadow;
+    chk_ahead(h, range.addr, gexx_rma_local(delta, t->remote));
     struct chk_access *const a = chk_shared(chk_site(call, pc), flags);
     chk_lock(&page->lock);
     if (CHK_UNLIKELY(!chk_mark_few(a, page, shadow, &range))) chk_mark_in(a, page, &range);
     chk_unlock(&page->lock);
   }
   chk_exit();
-  return page ? delta : GEXX_UNMAPPED;
+  return h ? delta : GEXX_UNMAPPED;
 }
 
 /* The end of a call that returns when it is complete, or refused. Returns rc. */

@@ -29,7 +29,7 @@ struct compare {
   bool ordered[2];
 };
 
-struct chk_page *chk_hand[CHK_HAND];
+struct chk_hand chk_hand[CHK_HAND];
 
 struct chk_page *chk_page_of(uint32_t owner, uintptr_t addr, bool make) {
   const uint64_t key = chk_page_key(owner, addr);
