@@ -10,9 +10,9 @@
  * Where an accessor follows one word, it may follow another one in the memory to which that leads,
  * as of an allocatable component of such a component: then the first words of that memory are
  * copied into FILL, too, and these addresses are changed to those of a FILL of their own.
- * Subscripts may choose the word: each is a value of 4 bytes that moves it by a constant stride.
- * Invariant: the words do not depend on the values that the accessor gets from its caller, save
- * these subscripts: other values follow no other word.
+ * Subscripts may choose the word: each is a value of 4 or 8 bytes that moves it by a constant
+ * stride. Invariant: the words do not depend on the values that the accessor gets from its caller,
+ * save these subscripts: other values follow no other word.
  */
 #include "compiler/follow_run.h"
 
@@ -70,6 +70,16 @@ static void set_value(struct values *v, const struct caf_trial *t, size_t at, ui
   memcpy(v->add + at, &value, sizeof value);
 }
 
+/* Adds to a value of 8 bytes. [in] change: modulo 2**32, from -2**31 on. */
+static void set_wide_value(struct values *v, const struct caf_trial *t, size_t at,
+                           uint32_t change) {
+  uint64_t value;
+  set_value(v, t, at, 0);
+  memcpy(&value, v->add + at, sizeof value);
+  value += (uint64_t)(int64_t)(int32_t)change;
+  memcpy(v->add + at, &value, sizeof value);
+}
+
 /* The 8 bytes of `add` that have these 4. */
 static uintptr_t whole_value(const struct caf_trial *t, size_t at) {
   uintptr_t whole = 0;
@@ -78,8 +88,15 @@ static uintptr_t whole_value(const struct caf_trial *t, size_t at) {
   return whole;
 }
 
+/* Whether 8 bytes of the values look like an address, and a run does not come to its end with
+ * another one: they may be a value of 4 bytes, and others that nobody has written. */
 static bool holds_address(const struct caf_trial *t, size_t at) {
-  return caf_run_is_mapped(whole_value(t, at));
+  struct values v;
+  struct caf_seen seen;
+  const uintptr_t whole = whole_value(t, at);
+  if (!caf_run_is_mapped(whole)) return false;
+  set_value(&v, t, at + 4, (uint32_t)(NO_ADDRESS >> 32) - (uint32_t)(whole >> 32));
+  return !caf_run_on(t, &v.ask, caf_runs.fill, &seen, 0);
 }
 
 /* ---- the word that subscripts name */
@@ -110,16 +127,24 @@ static size_t find_word(const struct caf_trial *t, const struct caf_ask *ask) {
 /* A subscript: a value of the accessor, and the words that it follows with each. */
 struct row {
   uint16_t at;                   /* of the value in `add` */
+  bool wide;                     /* it has 8 bytes */
   uint32_t stride;               /* bytes from word to word, modulo 2**32 */
   uint32_t value, before, after; /* of the access; values below and above it */
 };
 
 /* Subscripts of an access. */
 struct rows {
-  size_t word; /* of the access */
+  size_t word;     /* of the access */
+  uint64_t uppers; /* bit n: 4 bytes at 4 * n of the values are the upper half of 8 */
   uint32_t count;
   struct row row[CAF_SUBSCRIPTS_MAX]; /* [count] */
 };
+
+/* Adds to a subscript. */
+static void set_subscript(struct values *v, const struct caf_trial *t, const struct row *row,
+                          uint32_t change) {
+  (row->wide ? set_wide_value : set_value)(v, t, row->at, change);
+}
 
 /* How many words in a row the accessor follows, beside that of the access. [in] by: 1, or -1:
  * backwards. */
@@ -129,7 +154,7 @@ static uint32_t count_row(const struct caf_trial *t, size_t word, const struct r
   uint32_t count = 0, step = 1;
   while (step) {
     const uint32_t change = (count + step) * by;
-    set_value(&v, t, row->at, change);
+    set_subscript(&v, t, row, change);
     if (follows_only(t, &v.ask, (uint32_t)word + change * row->stride)) {
       count += step;
       step = 1 + count / ROW_WHOLE;
@@ -140,22 +165,34 @@ static uint32_t count_row(const struct caf_trial *t, size_t word, const struct r
   return count;
 }
 
-/* Whether 4 bytes of the values are a subscript. */
-static bool is_row(const struct caf_trial *t, size_t word, size_t at, struct row *row) {
+/* Whether a value is a subscript. [in] row: where it is, and whether it has 8 bytes. */
+static bool is_row(const struct caf_trial *t, size_t word, struct row *row) {
   struct values v;
   size_t next = SIZE_MAX;
   uint32_t by = 1;
   for (int i = 0; i < 2 && (next == SIZE_MAX || next == word); i++, by = -by) {
-    set_value(&v, t, at, by);
+    set_subscript(&v, t, row, by);
     next = find_word(t, &v.ask);
     row->stride = by * (uint32_t)(next - word);
   }
   if (next == SIZE_MAX || next == word) return false;
-  row->at = (uint16_t)at;
-  memcpy(&row->value, (const char *)t->ask->add + at, sizeof row->value);
+  memcpy(&row->value, (const char *)t->ask->add + row->at, sizeof row->value);
   row->before = count_row(t, word, row, UINT32_MAX);
   row->after = count_row(t, word, row, 1);
   return true;
+}
+
+/* Whether the value at this place has 8 bytes: the upper half is the sign of the lower one, and
+ * another one leads far beyond the coarray. */
+static bool is_wide(const struct caf_trial *t, size_t word, size_t at) {
+  struct row upper = {.at = (uint16_t)(at + 4)};
+  int64_t value;
+  struct values v;
+  if (at % sizeof value || at + sizeof value > t->ask->add_bytes) return false;
+  memcpy(&value, (const char *)t->ask->add + at, sizeof value);
+  if (value != (int32_t)value || is_row(t, word, &upper)) return false;
+  set_value(&v, t, at + 4, 1);
+  return find_word(t, &v.ask) == SIZE_MAX;
 }
 
 static uint32_t count_of(const struct row *row) {
@@ -171,7 +208,7 @@ static bool follows_tuple(const struct caf_trial *t, const struct rows *rows,
   uint32_t word = (uint32_t)rows->word;
   for (uint32_t i = 0; i < rows->count; i++) {
     const struct row *const row = &rows->row[i];
-    set_value(&v[i], &next, row->at, tuple[i]);
+    set_subscript(&v[i], &next, row, tuple[i]);
     next.ask = &v[i].ask;
     word += tuple[i] * row->stride;
   }
@@ -238,13 +275,14 @@ static bool follows_tuples(const struct caf_trial *t, struct rows *rows) {
   return true;
 }
 
-static bool is_of_row(const struct rows *rows, size_t at) {
+static bool is_row_at(const struct rows *rows, size_t at) {
   bool is = false;
   for (uint32_t i = 0; i < rows->count; i++) is = is || rows->row[i].at == at;
   return is;
 }
 
-/* Changes a value that is no subscript, or all of them. [in] only: where it is; SIZE_MAX: all. */
+/* Changes a value that is no subscript and no upper half, or all of them. [in] only: where it is;
+ * SIZE_MAX: all. */
 static void change_others(struct values *v, const struct caf_trial *t, const struct rows *rows,
                           size_t only, uint32_t change) {
   memset(v->add, 0, sizeof v->add);
@@ -253,7 +291,8 @@ static void change_others(struct values *v, const struct caf_trial *t, const str
   memcpy(v->add, t->ask->add, t->ask->add_bytes);
   for (size_t at = 0; at + 4 <= t->ask->add_bytes; at += 4) {
     uint32_t value;
-    if (is_of_row(rows, at) || (only != SIZE_MAX && at != only)) continue;
+    if (is_row_at(rows, at) || rows->uppers >> at / 4 & 1 || (only != SIZE_MAX && at != only))
+      continue;
     memcpy(&value, v->add + at, sizeof value);
     value += change;
     memcpy(v->add + at, &value, sizeof value);
@@ -284,8 +323,9 @@ static bool find_rows(const struct caf_trial *t, struct rows *rows) {
   rows->word = find_word(t, t->ask);
   if (rows->word == SIZE_MAX) return false;
   for (size_t at = 0; at + 4 <= t->ask->add_bytes; at += 4) {
-    struct row row;
-    if (!is_row(t, rows->word, at, &row)) continue;
+    struct row row = {.at = (uint16_t)at, .wide = is_wide(t, rows->word, at)};
+    if (row.wide) rows->uppers |= (uint64_t)2 << at / 4;
+    if (rows->uppers >> at / 4 & 1 || !is_row(t, rows->word, &row)) continue;
     if (rows->count == CAF_SUBSCRIPTS_MAX) return false;
     rows->row[rows->count++] = row;
   }
@@ -300,7 +340,8 @@ static struct caf_path path_of(const struct caf_trial *t, const struct rows *row
     const struct caf_subscript one = {.first = row->value - row->before,
                                       .count = count_of(row),
                                       .stride = row->stride,
-                                      .at = row->at};
+                                      .at = row->at,
+                                      .wide = row->wide};
     path.word -= row->before * row->stride;
     if (i)
       path.more[path.mores++] = one;
@@ -353,15 +394,19 @@ static bool keeps_to(const struct caf_trial *t, const struct room *room, const s
 /* Whether any of the values of the accessor may be the address of others: what it reads there could
  * not be changed. */
 static bool has_addresses(const struct caf_trial *t) {
-  for (size_t at = 0; at + 4 <= t->ask->add_bytes; at += 4)
+  for (size_t at = 0; at < t->ask->add_bytes; at += WORD)
     if (holds_address(t, at)) return true;
   return false;
 }
 
-/* Whether these 4 bytes of the values are a subscript of the path. */
+static bool is_of_subscript(const struct caf_subscript *s, size_t at) {
+  return s->count && (at == s->at || (s->wide && at == s->at + 4u));
+}
+
+/* Whether these 4 bytes of the values are of a subscript of the path. */
 static bool has_subscript(const struct caf_path *path, size_t at) {
-  bool has = path->one.count && at == path->one.at;
-  for (int i = 0; i < path->mores; i++) has |= at == path->more[i].at;
+  bool has = is_of_subscript(&path->one, at);
+  for (int i = 0; i < path->mores; i++) has |= is_of_subscript(&path->more[i], at);
   return has;
 }
 

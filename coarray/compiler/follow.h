@@ -62,6 +62,11 @@ static inline __attribute__((always_inline)) bool caf_follow_links(const struct 
 static inline bool caf_follow_subscript(const struct caf_subscript *s, const void *add,
                                         uint32_t *index) {
   memcpy(index, (const char *)add + s->at, sizeof *index);
+  if (s->wide) {
+    int64_t value;
+    memcpy(&value, (const char *)add + s->at, sizeof value);
+    if (value != (int32_t)*index) return false;
+  }
   *index -= s->first;
   return *index < s->count;
 }

@@ -62,6 +62,7 @@ struct caf_subscript {
   uint32_t first, count; /* values */
   uint32_t stride;       /* bytes from one word to the next, modulo 2**32 */
   uint16_t at;           /* where in the values of the accessor */
+  uint16_t wide;         /* it has 8 bytes, of the same value */
 };
 
 /* The addresses that an accessor follows: of one word of the coarray, which subscripts choose, and

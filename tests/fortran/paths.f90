@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Subscripts choose which address of another image an accessor follows: up to four of them, in large
-! arrays and large structures, by expressions, in arrays of another shape. Then such accesses are
+! arrays and large structures, by expressions, of 4 and 8 bytes, in arrays of another shape. Then such accesses are
 ! made while all others compute and serve none, and so need nothing of them: on one host.
 ! ranks: 2
 ! env: TOMBOLO_PROGRESS_SHARE=0
@@ -28,12 +28,14 @@ program paths
   type(hand) :: palm[*]
   type(cell) :: row(200)[*], cube(2, 3, 4)[*]
   type(cell), allocatable :: field(:, :)[:]
+  type(cell) :: square(-1:1, -1:1)[*]
   type(house) :: town(2, 2)[*], lone[*]
   type(pointing) :: line(1000)[*]
   type(pointing), allocatable :: grid(:, :)[:]
   integer, target :: inside(2)[*], outside(1000)
   integer, volatile :: flag[*]
   integer :: me, other, i, j, k, l, m, n, shape, places, checked
+  integer(8) :: k8, j8, n8, m8
   integer(8) :: begin, now, rate
 
   me = this_image()
@@ -53,6 +55,11 @@ program paths
   do j = 1, 20
     do i = -2, 9
       allocate (field(i, j)%a(2), source=me * 1000 + 20 * i + j)
+    end do
+  end do
+  do j = -1, 1
+    do i = -1, 1
+      allocate (square(i, j)%a(2), source=me * 100 + 10 * i + j)
     end do
   end do
   lone%plan = 0.5
@@ -96,6 +103,21 @@ program paths
     call expect(palm[other]%finger(1 - n * m, l)%p == &
                 merge(1000 * other + 1, (6 - n * m) * other, n * m == 1 .and. l == 1), 'a target by a product that was 0')
     call expect(line(k * j)[other]%p == (5 + mod(k * j, 2)) * other, 'a target by a product')
+    k8 = k
+    j8 = j
+    call expect(line(k8 * j8)[other]%p == (5 + mod(k * j, 2)) * other, 'a target by a product of 8 bytes')
+    n8 = n
+    m8 = m
+    call expect(palm[other]%finger(1 - n8 * m8, l)%p == &
+                merge(1000 * other + 1, (6 - n * m) * other, n * m == 1 .and. l == 1), 'a product of 8 bytes that was 0')
+    call expect(palm[other]%finger(1 - n8 * m, l)%p == &
+                merge(1000 * other + 1, (6 - n * m) * other, n * m == 1 .and. l == 1), 'a product of 8 and 4 bytes')
+    k = merge(mod(i, 2) - 1, mod(i, 3) - 1, i < 200)
+    j = merge(k, mod(i / 3, 3) - 1, i < 200)
+    call expect(square(k, j)[other]%a(2) == 100 * other + 10 * k + j, 'two subscripts that look like one')
+    k = merge(1, mod(i, 3) - 1, i < 200)
+    j = merge(0, mod(i / 3, 3) - 1, i < 200)
+    call expect(square(k, j)[other]%a(1) == 100 * other + 10 * k + j, 'two subscripts, one of them 0')
   end do
   sync all
 
@@ -166,8 +188,35 @@ contains
     call expect(lone[other]%room(n, l)%a(2) == other * 50 + 10 * l + n, 'a room of a large structure')
     call expect(town(k, 3 - k)[other]%room(n, l)%a(2) == &
                 other * 500 + 100 * merge(4, 1, k == 1) + 10 * l + n, 'a room of a town')
+    call near8(int(i, 8))
     row(3)[other]%a(2) = i
     cube(1, 2, 3)[other]%a(2) = i
     row(2 + k)[other]%a(2) = i
+  end subroutine
+
+  ! The same with subscripts of 8 bytes, also negative ones and beside others of 4.
+  subroutine near8(i)
+    integer(8), intent(in) :: i
+    integer(8) :: k, l, m, n
+    integer :: l4
+    k = 1 + mod(7 * i, 149_8)
+    n = 1 + 2 * mod(i, 2_8)
+    call expect(row(k)[other]%a(n) == 10 * other + k, 'an element of a row, 8 bytes')
+    call expect(row(150 - k)[other]%a(1) == 10 * other + 150 - k, 'an element from the end, 8 bytes')
+    k = 1 + mod(i, 2_8)
+    l = 1 + mod(i, 3_8)
+    l4 = int(l)
+    m = 1 + mod(i, 4_8)
+    n = 1 + mod(i, 8_8)
+    call expect(cube(k, l4, m)[other]%a(k) == 100 * other + k - 1 + 2 * (l - 1) + 6 * (m - 1), &
+                'an element of a cube, 8 and 4 bytes')
+    k = mod(i, 12_8) - 2
+    call expect(field(k, 2 * m)[other]%a(2) == other * 1000 + 20 * k + 2 * m, 'a component of a field, 8 bytes')
+    k = mod(i, 3_8) - 1
+    l4 = int(mod(i / 3, 3_8)) - 1
+    call expect(square(k, l4)[other]%a(1) == 100 * other + 10 * k + l4, 'an element of a square, 8 and 4 bytes')
+    call expect(square(l4, -k)[other]%a(2) == 100 * other + 10 * l4 - k, 'an element of a square, 4 and 8 bytes')
+    call expect(lone[other]%room(n, l)%a(2) == other * 50 + 10 * l + n, 'a room of a large structure, 8 bytes')
+    row(4 + l)[other]%a(n - n + 2) = int(i)
   end subroutine
 end program
