@@ -271,7 +271,7 @@ int gasnet_set_waitmode(int wait_mode) {
 
 void gexx_wait_begin(struct gexx_wait *wait) {
   TMB_CHECK_CONTEXT("GASNET_BLOCKUNTIL");
-  tmb_wait_begin(wait);
+  tmb_wait_begin_client(wait);
 }
 
 void gexx_wait_step(struct gexx_wait *wait) {

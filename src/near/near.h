@@ -104,6 +104,11 @@ TMB_NO_TSAN static inline bool tmb_near_pending(const struct tmb_near_inbox *box
   return (uint32_t)tmb_load_rlx(tmb_load_rlx(&box->next)) == tmb_load_rlx(&box->lap);
 }
 
+/* Whether no reply was handled since a request was sent; where several threads send, never. */
+static inline bool tmb_near_expects_answer(const struct tmb_near *near) {
+  return tmb_load_rlx(&near->inbox[1].answer) != NULL;
+}
+
 /* Parts of tmb_near_progress: what is pending in one inbox; and where peers are lost, records that
  * may never come. */
 int tmb_near_serve_requests(struct tmb_near *near);

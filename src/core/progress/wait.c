@@ -96,6 +96,13 @@ TMB_HOT void tmb_wait_begin(struct gexx_wait *wait) {
   if (tmb_recording_waits()) tmb_record_wait(wait);
 }
 
+/* The answer to a request that has just been sent takes a hand-off and back. A poll before that
+ * would take the line of its slot from the peer, which is fetching it to write. */
+TMB_HOT void tmb_wait_begin_client(struct gexx_wait *wait) {
+  tmb_wait_begin(wait);
+  if (tmb_near_expects_answer(&tmb_job.near)) wait->phase = PHASE_HELD;
+}
+
 /* Kinds of sleep of a wait. */
 struct sleep_rule {
   const struct gexx_wait *wait;

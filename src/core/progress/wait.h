@@ -22,8 +22,9 @@
 #include <gasnetex_ext.h>
 #include <stdbool.h>
 
-/* Begin a wait. */
+/* Begin a wait; the second of a client's condition. */
 void tmb_wait_begin(struct gexx_wait *wait);
+void tmb_wait_begin_client(struct gexx_wait *wait);
 
 /* Run progress; when nothing happened, spin, yield or sleep until something may have. For
  * conditions that only progress changes. */
