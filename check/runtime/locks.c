@@ -2,11 +2,11 @@
 /*
  * What orders the threads of a rank: locks, conditions, semaphores, barriers, and pipes.
  *
- * Owns nothing. The program calls the functions below in place of those of the C library, of C++
- * and of ours. Calls: thread.c. A function that passes something on gives to the object before it
- * does so, and one that waits takes when it has returned. Where the direction is not known, both.
- * Invariants: more order may be taken than there is, never less; the locks of the allocator of
- * memory do not count, as it may be called with chk.lock, nor do the library's pipes.
+ * Owns: which barriers there are. The program calls the functions below in place of those of the C
+ * library, of C++ and of ours. Calls: thread.c. A function that passes something on gives to the
+ * object before it does so, and one that waits takes when it has returned. Where the direction is
+ * not known, both. Invariants: more order may be taken than there is, never less; the locks of the
+ * allocator of memory do not count, as it may be called with chk.lock, nor do the library's pipes.
  */
 #define _GNU_SOURCE
 #include "check/libc.h"
@@ -96,11 +96,68 @@ TAKES(sem_timedwait, (sem_t * s, until t), (s, t), s)
 TAKES(sem_clockwait, (sem_t * s, clockid_t c, until t), (s, c, t), s)
 GIVES(sem_post, (sem_t * s), (s), s)
 
+/* ---- barriers: who leaves late has not heard of those that have come again */
+
+#define BARRIERS 64u
+
+/* Those of this process. Guarded by chk.lock. */
+static struct {
+  const pthread_barrier_t *at; /* NULL: free */
+  uint64_t members, arrivals;
+} barriers[BARRIERS];
+
+/* The place of a barrier, or of NULL; BARRIERS: none. */
+static uint32_t barrier_place(const pthread_barrier_t *b) {
+  uint32_t i = 0;
+  while (i < BARRIERS && barriers[i].at != b) i++;
+  return i;
+}
+
+/* in members: 0: it ends, or other processes arrive, too. */
+static void barrier_known(const pthread_barrier_t *b, uint64_t members) {
+  chk_guard();
+  uint32_t i = barrier_place(b);
+  if (i == BARRIERS && members) i = barrier_place(NULL);
+  if (i < BARRIERS) {
+    barriers[i].at = members ? b : NULL;
+    barriers[i].members = members;
+    barriers[i].arrivals = 0;
+  }
+  chk_unguard();
+}
+
+/* What a thread that arrives gives to, and takes from: a barrier is two objects, in turns. */
+static const void *barrier_object(const pthread_barrier_t *b) {
+  uint64_t turn = 0;
+  chk_guard();
+  const uint32_t i = barrier_place(b);
+  if (i < BARRIERS) turn = barriers[i].arrivals++ / barriers[i].members;
+  chk_unguard();
+  return (const char *)b + turn % 2;
+}
+
+LIBC_PUBLIC int pthread_barrier_init(pthread_barrier_t *b, const pthread_barrierattr_t *attributes,
+                                     unsigned members) {
+  LIBC_REAL(pthread_barrier_init)
+  int shared = PTHREAD_PROCESS_PRIVATE;
+  if (attributes) (void)pthread_barrierattr_getpshared(attributes, &shared);
+  const int rc = real(b, attributes, members);
+  if (rc == 0) barrier_known(b, shared == PTHREAD_PROCESS_PRIVATE ? members : 0);
+  return rc;
+}
+
+LIBC_PUBLIC int pthread_barrier_destroy(pthread_barrier_t *b) {
+  LIBC_REAL(pthread_barrier_destroy)
+  barrier_known(b, 0);
+  return real(b);
+}
+
 LIBC_PUBLIC int pthread_barrier_wait(pthread_barrier_t *b) {
   LIBC_REAL(pthread_barrier_wait)
-  give(b, PC());
+  const void *const object = barrier_object(b);
+  give(object, PC());
   const int rc = real(b);
-  take(b, PC());
+  take(object, PC());
   return rc;
 }
 

@@ -11,6 +11,7 @@ static void more_handlers(void);
 #include <gasnet_ratomic.h>
 #include <gasnet_tools.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <threads.h> /* tidy-allow: layers because it is the C library's, not that of tests/lib */
 
@@ -18,6 +19,7 @@ static pthread_mutex_t mutex[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INIT
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_barrier_t together;
+static pthread_t first_thread;
 static pthread_spinlock_t spin;
 static sem_t sem;
 static atomic_int flag;
@@ -429,6 +431,32 @@ FIRST(ok_volatile) {
     base[0][(i - 1) % 7]++;
     plain_flag = i + 1;
   }
+}
+
+/* A thread that leaves a barrier when the other one has come to it again. */
+static void on_signal(int number) {
+  (void)number;
+  usleep(200000);
+}
+OTHER(late_leaver) {
+  usleep(50000);
+  pthread_kill(first_thread, SIGUSR2);
+  usleep(1000);
+  pthread_barrier_wait(&together);
+  base[0][0] = 1; /* race: late_leaver */
+  pthread_barrier_wait(&together);
+}
+CASE(late_leaver) {
+  if (me) return;
+  signal(SIGUSR2, on_signal);
+  first_thread = pthread_self();
+  pthread_barrier_init(&together, NULL, 2);
+  pthread_t t = begin(run_late_leaver);
+  pthread_barrier_wait(&together);
+  base[0][0] = 2; /* race: late_leaver */
+  pthread_barrier_wait(&together);
+  pthread_join(t, NULL);
+  pthread_barrier_destroy(&together);
 }
 
 /* Each sweep goes through what the other thread has changed before. */
