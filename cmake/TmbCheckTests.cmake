@@ -163,6 +163,8 @@ endif()
 
 tmb_check_compiled(objects objects.cc "" $<TARGET_FILE:tombolo_tool> c++ -O2 -std=c++17
   "--compiler=${CMAKE_CXX_COMPILER}")
+tmb_check_compiled(futures futures.cc "" $<TARGET_FILE:tombolo_tool> c++ -O2 -std=c++17
+  "--compiler=${CMAKE_CXX_COMPILER}")
 find_program(TMB_CHECK_CLANGXX NAMES clang++ clang++-14 DOC "clang++, for a test of --check")
 tmb_check_compiled(threads_cxx threads.cc "" $<TARGET_FILE:tombolo_tool> c++ -O1 -std=c++17
   "--compiler=${CMAKE_CXX_COMPILER}")
