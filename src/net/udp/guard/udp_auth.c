@@ -22,6 +22,7 @@
 #define BLOCKS_MAX   ((UDP_PACKET_MAX + UDP_NH_BLOCK - 1) / UDP_NH_BLOCK)
 
 _Static_assert(sizeof(struct udp_header) - sizeof(uint64_t) == 8 * HASHED_WORDS, "whole words");
+_Static_assert(HASHED_WORDS + 1 + UDP_AUTH_DIRECT / 8 <= UDP_NH_WORDS, "they fit");
 
 void udp_auth_key(const uint8_t *secret, uint64_t job_id, uint32_t src, uint32_t dst,
                   uint64_t key[2]) {
@@ -38,12 +39,16 @@ void udp_auth_key(const uint8_t *secret, uint64_t job_id, uint32_t src, uint32_t
 }
 
 void udp_auth_tail_key(const uint8_t *secret, uint64_t job_id, struct udp_nh_key *key) {
+  const uint64_t long_words = sizeof key->word / sizeof(uint64_t);
   uint64_t master[2];
   udp_auth_key(secret, job_id, UINT32_MAX, UINT32_MAX, master);
-  for (uint64_t i = 0; i < sizeof key->word / sizeof i; i++) {
+  for (uint64_t i = 0; i < long_words + TMB_ARRAY_LEN(key->few); i++) {
     const struct udp_siphash_part number = {&i, 1};
     const uint64_t word = udp_siphash_words(master, &number, 1);
-    memcpy((uint8_t *)key->word + i * sizeof word, &word, sizeof word);
+    if (i < long_words)
+      memcpy((uint8_t *)key->word + i * sizeof word, &word, sizeof word);
+    else
+      key->few[i - long_words] = word;
   }
   udp_nh_open(key);
 }
@@ -59,18 +64,26 @@ static struct udp_siphash_part results(const struct udp_nh_key *key, const uint8
   return made;
 }
 
+/* The result of the header, and of a control part that is short. */
+static void short_result(const struct udp_header *header, const struct udp_auth_input *input,
+                         uint32_t control_bytes, uint64_t out[2]) {
+  uint64_t words[UDP_NH_WORDS];
+  const uint32_t count = HASHED_WORDS + 1 + control_bytes / 8;
+  memcpy(words, (const uint8_t *)header + sizeof header->mac, 8 * HASHED_WORDS);
+  words[HASHED_WORDS] = (input->seq >> 32) << 32 | input->ack >> 32;
+  if (control_bytes) memcpy(words + HASHED_WORDS + 1, input->control, control_bytes);
+  if (count % 2) words[count] = 0;
+  udp_nh_words(input->tail_key, words, count, out);
+}
+
 uint64_t udp_auth_hash(const uint64_t key[2], const struct udp_header *header,
                        const struct udp_auth_input *input) {
-  const uint64_t upper = (input->seq >> 32) << 32 | input->ack >> 32;
-  struct udp_siphash_part parts[] = {{(const uint8_t *)header + sizeof header->mac, HASHED_WORDS},
-                                     {&upper, 1},
-                                     {input->control, input->control_bytes / 8},
-                                     {NULL, 0}};
-  if (TMB_LIKELY(!input->tail_bytes && input->control_bytes <= UDP_AUTH_DIRECT))
-    return udp_siphash_words(key, parts, 3);
-  uint64_t control[BLOCKS_MAX * UDP_NH_RESULTS], tail[BLOCKS_MAX * UDP_NH_RESULTS];
-  if (input->control_bytes > UDP_AUTH_DIRECT)
-    parts[2] = results(input->tail_key, input->control, input->control_bytes, control);
-  parts[3] = results(input->tail_key, input->tail, input->tail_bytes, tail);
-  return udp_siphash_words(key, parts, 4);
+  const bool is_long = input->control_bytes > UDP_AUTH_DIRECT;
+  uint64_t first[2], control[BLOCKS_MAX * UDP_NH_RESULTS], tail[BLOCKS_MAX * UDP_NH_RESULTS];
+  struct udp_siphash_part parts[3] = {{first, TMB_ARRAY_LEN(first)}};
+  short_result(header, input, is_long ? 0 : input->control_bytes, first);
+  if (TMB_LIKELY(!input->tail_bytes && !is_long)) return udp_siphash_words(key, parts, 1);
+  if (is_long) parts[1] = results(input->tail_key, input->control, input->control_bytes, control);
+  parts[2] = results(input->tail_key, input->tail, input->tail_bytes, tail);
+  return udp_siphash_words(key, parts, TMB_ARRAY_LEN(parts));
 }

@@ -4,11 +4,11 @@
  *
  * Owns nothing. Called by the engine. Calls udp_siphash.h, udp_nh.h. Each ordered pair of ranks has
  * a key of its own, derived from the secret of the job, so a packet can neither be forged nor
- * turned back to its sender. The hash is SipHash-2-4 of the header after itself, the upper halves
- * of the numbers, which do not travel, the control part, or the NH results of its blocks if it is
- * long, and, if the flag UDP_HASHED says so, the NH results of the tail's blocks. NH before a
- * pseudorandom function is one, too, up to the probability that two parts of one length have equal
- * results: a sender without the key that has q tries makes a wrong part pass with probability q *
+ * turned back to its sender. The hash is SipHash-2-4 of results of NH: of the header after itself
+ * with the upper halves of the numbers, which do not travel, and the control part; of the blocks of
+ * the control part if it is long; and, if the flag UDP_HASHED says so, of the tail's blocks. NH
+ * before a pseudorandom function is one, too, up to the probability that two packets have equal
+ * results: a sender without the key that has q tries makes a wrong packet pass with probability q *
  * 2^-63. Invariant: nothing of a packet is used before its hash was right.
  */
 #ifndef TMB_UDP_AUTH_H
@@ -17,7 +17,7 @@
 #include "net/udp/guard/udp_nh.h"
 #include "net/udp/wire/udp_packet.h"
 
-/* Bytes of a control part that NH does not make short, at most; fixed by the format. */
+/* Bytes of a control part that is hashed with the header, at most; fixed by the format. */
 #define UDP_AUTH_DIRECT 256u
 
 /* The key of packets from `src` to `dst`. in secret: [TMB_NET_SECRET_BYTES]. */

@@ -5,7 +5,9 @@
  * Owns nothing. Called by udp_auth.c. Calls nothing. Of a unit with the words m0..m7 and the words
  * k0..k7 of the key at that place a result gets (m0 + k0)(m1 + k1) + (m2 + k2)(m3 + k3) + (m4 +
  * k4)(m5 + k5) + (m6 + k6)(m7 + k7), sums of words modulo 2^32, products and their sum modulo 2^64.
- * Words have the byte order of the host. Invariant: the last stripe is filled up with zeros; who
+ * Words have the byte order of the host. A few words of 64 bits are hashed alike, products and
+ * their sum modulo 2^128; their number times a word of the key is added, so that the results of
+ * different numbers are equal as rarely. Invariant: the last stripe is filled up with zeros; who
  * calls hashes the length, too.
  */
 #include "net/udp/guard/udp_nh.h"
@@ -120,4 +122,14 @@ void udp_nh(const struct udp_nh_key *key, const void *data, uint32_t bytes,
   uint8_t last[UDP_NH_STRIPE] = {0};
   memcpy(last, p + whole * (size_t)UDP_NH_STRIPE, rest);
   add(key, last, whole, whole + 1, out);
+}
+
+void udp_nh_words(const struct udp_nh_key *key, const uint64_t *words, uint32_t count,
+                  uint64_t out[2]) {
+  __extension__ typedef unsigned __int128 wide_word;
+  wide_word sum = (wide_word)count * key->few[UDP_NH_WORDS];
+  for (uint32_t i = 0; i < count; i += 2)
+    sum += (wide_word)(words[i] + key->few[i]) * (words[i + 1] + key->few[i + 1]);
+  out[0] = (uint64_t)sum;
+  out[1] = (uint64_t)(sum >> 64);
 }

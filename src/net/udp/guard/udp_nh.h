@@ -9,10 +9,11 @@
  * length that differ, differ in two columns at least: where they differ in one of the first four
  * only, they do in the parity. NH makes two columns equal with probability 2^-32, so somebody who
  * does not know the key chooses two blocks whose results are all equal with probability 2^-64 at
- * most. The results must not be shown: they reveal the key. udp_auth.c puts them into SipHash.
- * Sources: J. Black, S. Halevi, H. Krawczyk, T. Krovetz, P. Rogaway, "UMAC: Fast and Secure Message
- * Authentication", CRYPTO '99, doi:10.1007/3-540-48405-1_14, for NH; M. Nandi, "On the Minimum
- * Number of Multiplications Necessary for Universal Hash Functions", FSE 2014,
+ * most. A few words are hashed by NH with words of 64 bits, once: equal with probability 2^-64 at
+ * most, whatever their number. The results must not be shown: they reveal the key. udp_auth.c puts
+ * them into SipHash. Sources: J. Black, S. Halevi, H. Krawczyk, T. Krovetz, P. Rogaway, "UMAC: Fast
+ * and Secure Message Authentication", CRYPTO '99, doi:10.1007/3-540-48405-1_14, for NH; M. Nandi,
+ * "On the Minimum Number of Multiplications Necessary for Universal Hash Functions", FSE 2014,
  * doi:10.1007/978-3-662-46706-0_25, for a code before it. Invariant: the results do not depend on
  * the processor.
  */
@@ -33,9 +34,13 @@
 /* Words of the key for one stripe: eight for each column. */
 #define UDP_NH_KEY_WORDS (8 * UDP_NH_RESULTS)
 
+/* Fixed by the format: words of 64 bits that are hashed without columns, at most; even. */
+#define UDP_NH_WORDS     38u
+
 struct udp_nh_key {
-  TMB_ALIGNED(32) uint32_t word[UDP_NH_STRIPES][UDP_NH_KEY_WORDS]; /* random */
-  bool wide;                                                       /* use AVX2 */
+  TMB_ALIGNED(32) uint32_t word[UDP_NH_STRIPES][UDP_NH_KEY_WORDS]; /* random, as the next */
+  uint64_t few[UDP_NH_WORDS + 1]; /* the last one is of the number of words */
+  bool wide;                      /* use AVX2 */
 };
 
 /* Find out what the processor can do. */
@@ -44,5 +49,9 @@ void udp_nh_open(struct udp_nh_key *key);
 /* Hash one block. in data: [bytes], at most UDP_NH_BLOCK, need not be aligned. */
 void udp_nh(const struct udp_nh_key *key, const void *data, uint32_t bytes,
             uint64_t out[UDP_NH_RESULTS]);
+
+/* Hash a few words. in words: [count], with a zero behind them if their number is odd. */
+void udp_nh_words(const struct udp_nh_key *key, const uint64_t *words, uint32_t count,
+                  uint64_t out[2]);
 
 #endif

@@ -116,6 +116,33 @@ TEST(key_words) {
   }
 }
 
+/* Each bit of a few words counts, and so does their number, where words are zero, too; each word of
+ * the key is used. */
+TEST(few_words) {
+  static struct udp_nh_key key;
+  uint64_t words[UDP_NH_WORDS + 1] = {0}, right[2], out[2], before[UDP_NH_WORDS + 1][2];
+  open_key(&key);
+  for (uint32_t count = 0; count <= UDP_NH_WORDS; count++) {
+    udp_nh_words(&key, words, count, before[count]);
+    for (uint32_t i = 0; i < count; i++)
+      assert_true(before[count][0] != before[i][0] || before[count][1] != before[i][1]);
+  }
+  for (uint32_t i = 0; i < UDP_NH_WORDS; i++) words[i] = i * UINT64_C(0x9e3779b97f4a7c15);
+  udp_nh_words(&key, words, UDP_NH_WORDS, right);
+  for (uint32_t bit = 0; bit < UDP_NH_WORDS * 64; bit++) {
+    words[bit / 64] ^= UINT64_C(1) << bit % 64;
+    udp_nh_words(&key, words, UDP_NH_WORDS, out);
+    assert_true(out[0] != right[0] || out[1] != right[1]);
+    words[bit / 64] ^= UINT64_C(1) << bit % 64;
+  }
+  for (uint32_t i = 0; i <= UDP_NH_WORDS; i++) {
+    key.few[i] ^= 1;
+    udp_nh_words(&key, words, UDP_NH_WORDS, out);
+    assert_true(out[0] != right[0] || out[1] != right[1]);
+    key.few[i] ^= 1;
+  }
+}
+
 /* Each bit of a control part and of a tail counts, also where NH makes it short. */
 static void check_parts(bool tail) {
   static uint8_t data[20000];
@@ -168,7 +195,12 @@ TEST(format) {
                               .tail_bytes = 10000,
                               .tail_key = &nh};
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-  assert_int_equal(udp_auth_hash(key, &h, &in), UINT64_C(0x3e2e7d67e78656f3));
+  assert_int_equal(udp_auth_hash(key, &h, &in), UINT64_C(0x82edd563b6caccd5));
+  in.tail_bytes = 0;
+  in.control_bytes = 16;
+  assert_int_equal(udp_auth_hash(key, &h, &in), UINT64_C(0xb5ab23874ad49cf9));
+  in.control_bytes = UDP_AUTH_DIRECT;
+  assert_int_equal(udp_auth_hash(key, &h, &in), UINT64_C(0x797ae3c22274a107));
 #endif
   in.control_bytes = 0;
   in.tail_bytes = sizeof tail;

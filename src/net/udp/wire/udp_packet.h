@@ -19,7 +19,7 @@
 
 /* Bytes; fixed by the format (docs/UDP_PROTOCOL.md). */
 #define UDP_HEADER_BYTES   40u
-#define UDP_WIRE           2u     /* version of packets and connections; raised with each change */
+#define UDP_WIRE           3u     /* version of packets and connections; raised with each change */
 #define UDP_PACKET_MAX     65504u /* a datagram of IPv4, rounded down to 16 */
 #define UDP_PACKET_MIN_MTU 256u   /* room for the longest record and some payload */
 #define UDP_INLINE_MAX     256u   /* payload in the control part, at most; longer is a tail */
@@ -36,7 +36,7 @@ enum {
 };
 
 struct udp_header {
-  uint64_t mac;     /* SipHash of the following bytes, see udp_auth.h */
+  uint64_t mac;     /* keyed hash of the following bytes, see udp_auth.h */
   uint32_t job;     /* low half of the job id */
   uint32_t src;     /* jobrank */
   uint32_t seq;     /* number of this packet, low half */
