@@ -345,6 +345,11 @@ class Ofi(unittest.TestCase):
         few, many = (handed_over(count, "turns", program="net/ofi_shorts", ranks=4,
                                  TOMBOLO_PLACES="4") for count in (100, 1100))
         self.assertLess(sum(many) - sum(few), 1000, (few, many))  # 3,000 messages more
+        # The time for which one rank has no credit is not the client's towards the others, either.
+        few, many = (min(sum(handed_over(count, "turns", program="net/ofi_shorts", ranks=4,
+                                         TOMBOLO_PLACES="4", TOMBOLO_TEST_OFI_CREDITS="4"))
+                         for _ in range(MANY)) for count in (100, 3100))
+        self.assertLess(many - few, 4600, (few, many))  # of 9,000
 
     def test_a_put_returns_when_its_source_is_read(self):
         for settings in ({}, {"TOMBOLO_TEST_OFI_MR_LOCAL": "1"}):

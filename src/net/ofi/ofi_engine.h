@@ -450,7 +450,7 @@ int ofi_send_put(struct tmb_net *net, struct ofi_put *put);
 /* A lone put is about to be handed over; it has been: the next one is compared with now. */
 void ofi_send_put_begins(struct tmb_net *net);
 void ofi_send_put_alone(struct tmb_net *net, uint32_t peer);
-/* A message or put found no room: time that passes until the next one is not the client's. */
+/* A message or put found no room: until one finds some, time is not the client's. */
 void ofi_send_again(struct tmb_net *net, uint32_t peer);
 /* Send the batches to which the client has added nothing in its last `polls` polls. Returns whether
  * one was sent. */

@@ -287,6 +287,7 @@ void ofi_send_put_alone(struct tmb_net *net, uint32_t peer) {
 
 void ofi_send_again(struct tmb_net *net, uint32_t peer) {
   struct ofi_batch *const batch = &ofi_peer_of(net, peer)->batch;
+  if (batch->again) return;
   batch->again = true;
   batch->again_ns = clock_of(&net->peers.turns, tmb_os_now_ns());
 }
