@@ -537,7 +537,8 @@ static inline uint64_t chk_word(uint64_t number, uint32_t mask, uint32_t flags) 
 
 /* Enter the word of an access in a granule, if a barrier has ordered all that is there. Returns
  * whether. A word from before goes, if each race of its access is one of the new one's, too. */
-static inline bool chk_enter_cell(uint64_t cell[CHK_SLOTS], uint64_t word) {
+static inline __attribute__((always_inline)) bool chk_enter_cell(uint64_t cell[CHK_SLOTS],
+                                                                 uint64_t word) {
   const uint64_t a = cell[0], b = cell[1], d = cell[2], end = chk.floor << 16 | 1;
   const uint64_t differ = (~word & (0xff00 | CHK_WRITE)) | (word & CHK_ATOMIC);
   const bool first = a && ((a ^ word) & differ);
@@ -561,8 +562,10 @@ static inline bool chk_shares(const struct chk_access *a, const struct chk_range
 
 /* As chk_mark_in, if a barrier has ordered all that is there, and granules are not alike. Returns
  * false: it has not entered all. */
-static inline bool chk_mark_few(struct chk_access *a, struct chk_page *p, struct chk_shadow *s,
-                                const struct chk_range *range) {
+static inline __attribute__((always_inline)) bool chk_mark_few(struct chk_access *a,
+                                                               struct chk_page *p,
+                                                               struct chk_shadow *s,
+                                                               const struct chk_range *range) {
   const uintptr_t addr = range->addr;
   const uint32_t bytes = (uint32_t)range->bytes, first = addr % CHK_GRANULE;
   const uint32_t i = addr % CHK_PAGE_BYTES / CHK_GRANULE,

@@ -81,6 +81,12 @@ static struct chk_pending start(const struct transfer *t, const char *call, cons
   return p;
 }
 
+/* As start, of a transfer that is not in memory yet, as one that start_near has left. */
+static __attribute__((noinline)) struct chk_pending start_far(struct transfer t, const char *call,
+                                                              const void *pc) {
+  return start(&t, call, pc);
+}
+
 #define SLOW_FLAGS (GEXX_RMA_SLOW_FLAGS | GEX_FLAG_IMMEDIATE)
 #define NEAR_BYTES 64u
 
@@ -141,7 +147,7 @@ int gexx_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size
     gexx_rma_copy(gexx_rma_local(delta, dest), src, nbytes);
     return 0;
   }
-  const struct chk_pending p = start(&t, "gex_RMA_PutBlocking", pc);
+  const struct chk_pending p = start_far(t, "gex_RMA_PutBlocking", pc);
   SETTLED(chk_real.gexx_rma_put(tm, rank, dest, src, nbytes, flags));
 }
 
@@ -167,7 +173,7 @@ int gexx_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nby
     gexx_rma_copy(dest, gexx_rma_local(delta, src), nbytes);
     return 0;
   }
-  const struct chk_pending p = start(&t, "gex_RMA_GetBlocking", pc);
+  const struct chk_pending p = start_far(t, "gex_RMA_GetBlocking", pc);
   SETTLED(chk_real.gexx_rma_get(tm, dest, rank, src, nbytes, flags));
 }
 
@@ -189,7 +195,7 @@ gex_RMA_Value_t gexx_rma_get_val(gex_TM_t tm, gex_Rank_t rank, void *src, size_t
   const void *const pc = __builtin_return_address(0);
   const intptr_t delta = start_near(&t, "gex_RMA_GetBlockingVal", pc);
   if (delta != GEXX_UNMAPPED) return gexx_rma_load_val(gexx_rma_local(delta, src), nbytes);
-  const struct chk_pending p = start(&t, "gex_RMA_GetBlockingVal", pc);
+  const struct chk_pending p = start_far(t, "gex_RMA_GetBlockingVal", pc);
   const gex_RMA_Value_t value = chk_real.gexx_rma_get_val(tm, rank, src, nbytes, flags);
   (void)chk_started(&p, GEX_EVENT_INVALID);
   return value;
@@ -205,7 +211,7 @@ int gexx_rma_put_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t v
     gexx_rma_store_val(gexx_rma_local(delta, dest), value, nbytes);
     return 0;
   }
-  const struct chk_pending p = start(&t, "gex_RMA_PutBlockingVal", pc);
+  const struct chk_pending p = start_far(t, "gex_RMA_PutBlockingVal", pc);
   SETTLED(chk_real.gexx_rma_put_val(tm, rank, dest, value, nbytes, flags));
 }
 
