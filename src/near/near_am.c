@@ -187,9 +187,8 @@ static inline void fill_record(char *record, const struct tmb_am_out *out, const
 /* Remember the slot of the next record to this target, which expect_answer prefetches; behind a
  * record of one slot, and for requests of a single thread. Threads that send requests concurrently
  * would contend for the cache line of `answer`. At the end of a ring the hint is wrong once. */
-static inline void remember_next(struct tmb_near *near, uint32_t reply,
-                                 const struct tmb_near_slot *next) {
-  if (reply || !near->env.threads) tmb_store_rlx(&near->inbox[!reply].answer, (const void *)next);
+static inline void remember_next(struct tmb_near *near, uint32_t reply, const void *next) {
+  if (reply || !near->env.threads) tmb_store_rlx(&near->inbox[!reply].answer, next);
 }
 
 /* Begin to take the slot of the answer from the peer that polls it, while the handler is found and
@@ -210,12 +209,16 @@ static inline void put_record(struct tmb_near *near, uint32_t to, struct tmb_am_
   const struct tmb_near_slot h = {
       .handler = out->handler, .nargs = out->nargs, .kind = s->kind, .slots = (uint8_t)s->slots};
   TMB_TSAN_RELEASE(tmb_near_ring(near, to, reply));
-  if (s->kind == TMB_NEAR_KIND_BULK) TMB_TSAN_RELEASE(near->arena);
-  if (near->claims && s->kind == TMB_NEAR_KIND_BULK)
-    tmb_near_bulk_sent(near, (uint32_t)out->staged, to);
+  if (s->kind == TMB_NEAR_KIND_BULK) {
+    TMB_TSAN_RELEASE(near->arena);
+    if (near->claims) tmb_near_bulk_sent(near, (uint32_t)out->staged, to);
+    out->staged = -1;
+  }
   publish(slot, header_word(tmb_near_lap(pos, near->slots_log2[reply]), &h));
-  if (s->kind == TMB_NEAR_KIND_BULK) out->staged = -1;
-  if (s->slots == 1 && s->kind <= TMB_NEAR_KIND_MEDIUM) remember_next(near, reply, slot + 1);
+  if (s->slots == 1 && s->kind <= TMB_NEAR_KIND_MEDIUM)
+    remember_next(near, reply, slot + 1);
+  else if (!reply)
+    remember_next(near, 0, near->inbox); /* a line of its own: only that an answer is expected */
 }
 
 /* Send a message of any shape. */
