@@ -111,15 +111,18 @@ static bool follows_only(const struct caf_trial *t, const struct caf_ask *ask, s
 /* The only word of the coarray that a run with these values follows, or SIZE_MAX. */
 static size_t find_word(const struct caf_trial *t, const struct caf_ask *ask) {
   size_t low = 0, high = t->token->bytes / WORD;
-  caf_run_trap_part(t, low, high * WORD);
+  caf_run_trap_all(t);
   if (!caf_run_traps(t, ask, caf_runs.copy)) return SIZE_MAX;
-  while (high - low > 1) {
+  while (high - low > 1) { /* words from `low` to `high` go to TRAP, others to FILL */
     const size_t middle = low + (high - low) / 2;
-    caf_run_trap_part(t, low * WORD, middle * WORD);
-    if (caf_run_traps(t, ask, caf_runs.copy))
+    caf_run_trap_part(middle * WORD, high * WORD, false);
+    if (caf_run_traps(t, ask, caf_runs.copy)) {
       high = middle;
-    else
+    } else {
+      caf_run_trap_part(low * WORD, middle * WORD, false);
+      caf_run_trap_part(middle * WORD, high * WORD, true);
       low = middle;
+    }
   }
   return follows_only(t, ask, low * WORD) ? low * WORD : SIZE_MAX;
 }

@@ -24,7 +24,7 @@ struct caf_trial {
 };
 
 /* Most bytes of a coarray whose words are looked at in each access, and of one that is tried. */
-enum { CAF_FOLLOW_BYTES = 4096, CAF_FOLLOW_MOST = 1 << 20 };
+enum { CAF_FOLLOW_BYTES = 4096, CAF_FOLLOW_MOST = 16 << 20 };
 
 /* Bytes of an element of a coarray. */
 static inline size_t caf_follow_element(const struct caf_token *t) {

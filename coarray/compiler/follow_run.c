@@ -37,9 +37,19 @@ static void on_fault(int sig, siginfo_t *info, void *context) {
 }
 
 bool caf_run_is_mapped(uintptr_t word) {
+  static struct {
+    uintptr_t page;
+    bool mapped;
+  } known[256]; /* of the last answers: the call of the kernel takes most of a trial */
+  const uintptr_t page = word / caf_runs.page;
+  const size_t slot = page % (sizeof known / sizeof known[0]);
   unsigned char resident;
-  return !(word >> 56) &&
-         mincore((void *)(word / caf_runs.page * caf_runs.page), 1, &resident) == 0;
+  if (word >> 56 || !page) return false;
+  if (known[slot].page != page) {
+    known[slot].page = page;
+    known[slot].mapped = mincore((void *)(page * caf_runs.page), 1, &resident) == 0;
+  }
+  return known[slot].mapped;
 }
 
 /* Whether a word may be an address that an accessor follows. */
@@ -86,9 +96,12 @@ void caf_run_trap_words(const struct caf_trial *t, uint64_t trapped) {
       memcpy(caf_runs.copy + i * CAF_RUN_WORD, caf_runs.trap + i * CAF_RUN_WORD, CAF_RUN_WORD);
 }
 
-void caf_run_trap_part(const struct caf_trial *t, size_t begin, size_t end) {
-  memcpy(caf_runs.copy, caf_runs.fill, t->token->bytes);
-  memcpy(caf_runs.copy + begin, caf_runs.trap + begin, end - begin);
+void caf_run_trap_all(const struct caf_trial *t) {
+  memcpy(caf_runs.copy, caf_runs.trap, t->token->bytes);
+}
+
+void caf_run_trap_part(size_t begin, size_t end, bool traps) {
+  memcpy(caf_runs.copy + begin, (traps ? caf_runs.trap : caf_runs.fill) + begin, end - begin);
 }
 
 void caf_run_trap_others(const struct caf_trial *t, size_t at) {

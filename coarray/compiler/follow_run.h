@@ -66,8 +66,11 @@ bool caf_run_is_mapped(uintptr_t word);
  * to FILL. */
 void caf_run_trap_words(const struct caf_trial *t, uint64_t trapped);
 
-/* The same, of the addresses in a part of the coarray. */
-void caf_run_trap_part(const struct caf_trial *t, size_t begin, size_t end);
+/* The same: all addresses go to TRAP. */
+void caf_run_trap_all(const struct caf_trial *t);
+
+/* Changes a part of the copy: its addresses go to TRAP, or to FILL. */
+void caf_run_trap_part(size_t begin, size_t end, bool traps);
 
 /* The same, of the addresses in all words but one, which goes to FILL whatever it is. */
 void caf_run_trap_others(const struct caf_trial *t, size_t at);

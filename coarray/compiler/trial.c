@@ -27,9 +27,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Accesses before the first trial, and trials, with twice as many accesses before each. Of a large
- * coarray the first TRIES_LARGE are left out: its trial may take as long as 10000 messages. */
-enum { CALLS_FIRST = 64, TRIES_MOST = 9, TRIES_LARGE = 4, LARGE = 1 << 16 };
+/* Accesses before the first trial, and trials, with twice as many accesses before each. Of large
+ * coarrays the first ones are left out: a trial may take as long as 1000 messages for each MiB. */
+enum { CALLS_FIRST = 64, TRIES_MOST = 9 };
+enum { LARGE = 1 << 16, TRIES_LARGE = 4, HUGE = 4 << 20, TRIES_HUGE = 7 };
 enum { BYTES_MAX = 64 << 20, ALARM_S = 5, WORD = sizeof(uint64_t) };
 enum verdict { DIRECT, UNKNOWN, FOLLOWS };
 
@@ -136,7 +137,8 @@ bool caf_trial_direct(const struct caf_ask *ask, const struct caf_token *t, uint
   if (trials->path.all_sizes || trials->followed)
     return caf_follow_reaches(t, trials, rank, offset, ask->object, ask->add);
   if (trials->done || !t->bytes || t->bytes > BYTES_MAX) return false;
-  if (t->bytes > LARGE && trials->tries < TRIES_LARGE) trials->tries = TRIES_LARGE;
+  const uint8_t first = t->bytes > HUGE ? TRIES_HUGE : t->bytes > LARGE ? TRIES_LARGE : 0;
+  if (trials->tries < first) trials->tries = first;
   if (++trials->calls < CALLS_FIRST << trials->tries) return false;
   trials->tries++;
   make_trial(trials, &(struct caf_trial){ask, t, rank, offset, caf_follow_element(t)});

@@ -30,7 +30,7 @@ program paths
   type(cell), allocatable :: field(:, :)[:]
   type(cell) :: square(-1:1, -1:1)[*]
   type(house) :: town(2, 2)[*], lone[*]
-  type(pointing) :: line(1000)[*]
+  type(pointing) :: line(1000)[*], long(150000)[*]
   type(pointing), allocatable :: grid(:, :)[:]
   integer, target :: inside(2)[*], outside(1000)
   integer, volatile :: flag[*]
@@ -61,6 +61,9 @@ program paths
     do i = -1, 1
       allocate (square(i, j)%a(2), source=me * 100 + 10 * i + j)
     end do
+  end do
+  do k = 1, size(long)
+    long(k)%p => inside(1 + mod(k, 2))
   end do
   lone%plan = 0.5
   town(1, 1)%plan = 0.5
@@ -172,6 +175,10 @@ contains
     integer, intent(in) :: i
     integer :: k, l, m, n
     integer :: two(2)
+    do m = 1, 5 ! a large coarray: the trial comes after 1024 accesses
+      k = 1 + mod(7919 * i * m, size(long))
+      call expect(long(k)[other]%p == (5 + mod(k, 2)) * other, 'a target of a long line')
+    end do
     k = 1 + mod(7 * i, 149)
     call expect(row(k)[other]%a(1) == 10 * other + k, 'an element of a row')
     call expect(row(150 - k)[other]%a(1) == 10 * other + 150 - k, 'an element from the end')
