@@ -5,10 +5,11 @@
  * Owns: the clocks that a rank keeps of its past. Called by clock.c and word.c, under chk.lock.
  * Calls nothing. A rank and its clock stand for its clocks at that time, which anybody has who has
  * heard of that clock. Others find them in the past of that rank. What a rank gives together with
- * clocks of which it has not heard is joined: it stands for what is found there, no less.
- * Invariants: a rank gives one set of clocks at each number of its own clock, of which its acting
- * thread has heard; who finds that a past is forgotten takes the maximum of all, so that a race may
- * be missed, and none is reported falsely; at most one joined set is not heard of by its own rank.
+ * clocks of which it has not heard is joined: it stands for what is found there, no less. So is
+ * what a thread gives, where each has heard of other clocks. Invariants: a rank gives one set of
+ * clocks at each number of its own clock, of which its acting thread has heard; who finds that a
+ * past is forgotten takes the maximum of all, so that a race may be missed, and none is reported
+ * falsely; at most one joined set is not heard of by its own rank.
  */
 #include "check/runtime/chk.h"
 
@@ -87,7 +88,10 @@ static void hear_joined(void) {
 }
 
 static uint64_t given(uint64_t is_joined) {
-  if (CHK_UNLIKELY(chk.each_thread)) chk_thread_tells();
+  if (CHK_UNLIKELY(chk.each_thread)) {
+    chk_thread_tells();
+    is_joined = CHK_GIVEN_JOINED; /* who has heard of a later clock may not have heard of this */
+  }
   return (uint64_t)chk.rank << 56 | (chk.past & (CHK_PAST_MOST - 1)) << CHK_GIVEN_BITS | is_joined |
          chk.clock[chk.rank];
 }

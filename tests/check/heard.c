@@ -143,7 +143,118 @@ CASE(signal_notified) {
   gex_RMA_GetBlocking(tm, v, 0, base[0] + 2, 8, 0); /* race: signal_notified */
 }
 
+/* Each of the two threads meets another rank, in a team of its own. */
+static gex_TM_t with[3];
+static void make_teams(void) {
+  for (gex_Rank_t r = 1; r < 3; r++)
+    (void)gex_TM_Split(&with[r], tm, me == 0 || me == r, (int)me, NULL, 0, 0);
+}
+OTHER(team_of_other) {
+  gex_Coll_BarrierBlocking(with[1], 0);
+  hidden_give(0);
+}
+CASE(team_of_other) {
+  make_teams();
+  if (me == 1) PUT(2, 0, 8); /* race: team_of_other */
+  if (me == 1) gex_Coll_BarrierBlocking(with[1], 0);
+  if (me == 0) {
+    const pthread_t t = begin(run_team_of_other);
+    hidden_take(0);
+    gex_Coll_BarrierBlocking(with[2], 0);
+    pthread_join(t, NULL);
+  }
+  if (me == 2) gex_Coll_BarrierBlocking(with[2], 0);
+  if (me == 2) sink = base[2][0]; /* race: team_of_other */
+}
+
+static gexx_Sem_t counted;
+static gexx_Sem_Handle_t semaphore(void) {
+  gexx_Sem_Handle_t h;
+  (void)gexx_Sem_Alloc(&counted, GEXX_SEM_INTEGER | GEXX_SEM_MPRODUCER | GEXX_SEM_MCONSUMER);
+  h = gexx_Sem_QueryHandle(counted);
+  gex_Event_Wait(gex_Coll_BroadcastNB(tm, 0, &h, &h, sizeof h, 0));
+  return h;
+}
+OTHER(semaphore_of_other) {
+  gexx_Sem_Wait(counted);
+  hidden_give(0);
+}
+CASE(semaphore_of_other) {
+  const gexx_Sem_Handle_t h = semaphore();
+  if (me == 1) gexx_Sem_PutSignal(h, base[0], v, 8, 1); /* race: semaphore_of_other */
+  if (me) return;
+  const pthread_t t = begin(run_semaphore_of_other);
+  hidden_take(0);
+  sink = base[0][0]; /* race: semaphore_of_other */
+  pthread_join(t, NULL);
+}
+
+static void await_tag(uint32_t tag) {
+  gexx_Notify_t req;
+  gexx_Notify_Status_t status;
+  (void)gexx_Notify_Init(tm, 1, tag, 1, &req);
+  gexx_Notify_Start(req);
+  gexx_Notify_Wait(req, &status);
+  gexx_Notify_Free(req);
+}
+OTHER(tag_of_other) {
+  await_tag(7);
+  hidden_give(0);
+}
+CASE(tag_of_other) {
+  if (me == 1) gexx_RMA_PutNotify(tm, 0, base[0], v, 8, 7, 0); /* race: tag_of_other */
+  if (me) return;
+  const pthread_t t = begin(run_tag_of_other);
+  hidden_take(0);
+  base[0][0] = 1; /* race: tag_of_other */
+  pthread_join(t, NULL);
+}
+
 /* ---- correct */
+
+/* One thread meets rank 1, and the other one, which it orders, meets rank 2. */
+OTHER(ok_teams) {
+  for (int i = 0; i < 10; i++) {
+    gex_Coll_BarrierBlocking(with[1], 0);
+    sem_post(&sem);
+  }
+}
+CASE(ok_teams) {
+  make_teams();
+  const pthread_t t = me ? pthread_self() : begin(run_ok_teams);
+  for (int i = 0; i < 10; i++) {
+    if (me == 1) PUT(2, 0, 8);
+    if (me == 1) gex_Coll_BarrierBlocking(with[1], 0);
+    if (me == 0) sem_wait(&sem);
+    if (me != 1) gex_Coll_BarrierBlocking(with[2], 0);
+    if (me == 2) base[2][0]++;
+    gex_Coll_BarrierBlocking(tm, 0);
+  }
+  if (!me) pthread_join(t, NULL);
+}
+
+/* What one thread has taken, another one uses behind it. */
+OTHER(ok_taken_by_other) {
+  for (int i = 0; i < 10; i++) {
+    gexx_Sem_WaitN(counted, 2);
+    await_tag(7);
+    sem_post(&sem);
+  }
+}
+CASE(ok_taken_by_other) {
+  const gexx_Sem_Handle_t h = semaphore();
+  const pthread_t t = me ? pthread_self() : begin(run_ok_taken_by_other);
+  for (int i = 0; i < 10; i++) {
+    if (me) gexx_Sem_PutSignal(h, base[0] + me, v, 8, 1);
+    if (me == 1) gexx_RMA_PutNotify(tm, 0, base[0], v, 8, 7, 0);
+    if (me == 0) {
+      sem_wait(&sem);
+      base[0][0] = base[0][1]++ + base[0][2]++;
+    }
+    gex_Coll_BarrierBlocking(tm, 0);
+  }
+  if (!me) pthread_join(t, NULL);
+}
 
 /* One thread hears, and the other one passes it on, in each of three ways. */
 OTHER(ok_passed_on) {
@@ -174,6 +285,27 @@ CASE(ok_passed_on) {
     gex_Coll_BarrierBlocking(tm, 0);
   }
   if (!me) pthread_join(t, NULL);
+}
+
+/* What a thread gave is taken behind what another one gave later. */
+OTHER(ok_later_first) {
+  AWAIT(1);
+  add(2, 4);
+  hidden_give(0);
+}
+CASE(ok_later_first) {
+  if (me == 1) PUT(2, 0, 8);
+  if (me == 1) SIGNAL(0);
+  if (me == 0) {
+    const pthread_t t = begin(run_ok_later_first);
+    hidden_take(0);
+    add(2, 5);
+    pthread_join(t, NULL);
+  }
+  if (me != 2) return;
+  await_word(5, 1);
+  await_word(4, 1);
+  base[2][0] = 1;
 }
 
 /* Both threads give to one word, each what it has heard: the rank that takes it has both. */
@@ -276,10 +408,10 @@ CASE(ok_openmp_passes) {
     hidden_take(0);
 # pragma omp parallel num_threads(2)
     {
-# pragma omp single
-      sink = base[0][2];
-# pragma omp barrier
-      if (omp_get_thread_num() == 1) MESSAGE(2);
+      if (omp_get_thread_num() == 1) {
+        sink = base[0][2];
+        MESSAGE(2);
+      }
     }
     pthread_join(t, NULL);
   }
