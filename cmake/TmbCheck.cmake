@@ -26,6 +26,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND CMAKE_SIZEOF_VOID_P EQU
   set(TMB_CHECK_INLINE "${PROJECT_SOURCE_DIR}/check/client/inline.s"
     "${PROJECT_SOURCE_DIR}/check/client/shared.s")
   foreach(file IN LISTS TMB_CHECK_INLINE)
-    configure_file("${file}" "${PROJECT_BINARY_DIR}/lib/tombolo/check" COPYONLY)
+    get_filename_component(name "${file}" NAME)
+    configure_file("${file}" "${PROJECT_BINARY_DIR}/lib/tombolo/check/${name}" COPYONLY)
   endforeach()
 endif()

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Accesses, and the shadow of memory that remembers them.
+ *
+ * Owns: the declarations of shadow.c and access.c. Included by chk.h. Calls: clock.h. Invariant: a
+ * granule is changed under the lock of its page.
+ */
+#ifndef TMB_CHK_SHADOW_H
+#define TMB_CHK_SHADOW_H
+
+#include "check/runtime/clock.h"
+
+struct chk_range {
+  uint32_t owner;
+  uintptr_t addr;
+  size_t bytes;
+  uint32_t flags;
+};
+
+/* Record an access and compare it with others. in open: it lasts until chk_done. Returns its
+ * number. */
+uint64_t chk_touch(const struct chk_range *range, uint32_t site, bool open);
+/* As chk_touch, for the local side of a transfer, which lasts until chk_done. Returns what stands
+ * for its number. */
+uint64_t chk_touch_local(const struct chk_range *range, uint32_t site);
+/* Whether such a number is of memory outside of segments that no other access has met. */
+#define CHK_LATER 8u /* at a time */
+static inline bool chk_is_later(uint64_t number) {
+  return number > UINT64_MAX - CHK_LATER;
+}
+
+/* An access that is compared, but not recorded, begins. */
+void chk_meet(const struct chk_range *range);
+/* Adds one more range to an access that has begun. */
+void chk_touch_more(uint64_t number, const struct chk_range *range);
+void chk_done(uint64_t number);
+
+static inline struct chk_access *chk_access_at(uint64_t number) {
+  if (!number) return NULL;
+  struct chk_access *all = chk_at(chk.area, chk.area->where_access);
+  struct chk_access *const a = &all[number & (CHK_ACCESSES - 1)];
+  return __atomic_load_n(&a->number, __ATOMIC_ACQUIRE) == number ? a : NULL;
+}
+
+/* An access of this rank is complete. */
+static inline void chk_close(struct chk_access *a) {
+  if (a->done != CHK_OPEN) return;
+  a->done = chk.clock[chk.rank];
+  a->thread = chk.thread;
+  a->tick = chk.tick;
+  chk.open_count--;
+}
+
+/* At a barrier, before a release: which accesses of this rank it orders. After an acquire: all
+ * those that what this rank has heard of orders. */
+void chk_floor_give(void);
+void chk_floor_take(void);
+/* An access that lasts until chk_done. */
+struct chk_access *chk_opened(uint32_t site, uint32_t flags);
+/* The access, complete, that all share which this line makes before the next release. */
+struct chk_access *chk_shared(uint32_t site, uint32_t flags);
+void chk_mark(struct chk_access *a, const struct chk_range *range);
+/* As chk_mark, for bytes of a page whose lock is held, and no second place. */
+void chk_mark_in(struct chk_access *a, struct chk_page *p, const struct chk_range *range);
+/* As chk_mark, for some granules of a page whose lock is held. in mask: the bytes of each. Between
+ * two calls of chk_mark_fresh no clock changes. */
+void chk_mark_fresh(void);
+void chk_mark_cells(struct chk_access *a, struct chk_page *p, uintptr_t addr, uint32_t mask,
+                    size_t count);
+/* Compare only; nothing remembers the access. */
+void chk_compare(struct chk_access *a, const struct chk_range *range);
+/* Shadow of the page of an address; NULL: it has none. */
+struct chk_page *chk_page_of(uint32_t owner, uintptr_t addr, bool make);
+/* Pages that were used of late are at hand, with their shadows; no page ends. */
+#define CHK_HAND 1024u /* power of two */
+extern struct chk_hand {
+  uint64_t key;
+  struct chk_page *page;
+  struct chk_shadow *shadow;
+} chk_hand[CHK_HAND];
+
+static inline uint64_t chk_page_key(uint32_t owner, uintptr_t addr) {
+  return ((uint64_t)owner << 52 | addr / CHK_PAGE_BYTES) + 1;
+}
+
+static inline struct chk_shadow *chk_shadow_of(const struct chk_page *p) {
+  return chk.shadows + p->shadow;
+}
+
+/* As chk_page_of, under chk.lock. */
+static inline const struct chk_hand *chk_hand_of(uint32_t owner, uintptr_t addr, bool make) {
+  const uint64_t key = chk_page_key(owner, addr);
+  struct chk_hand *const h = &chk_hand[(key ^ (uint64_t)owner * 379) & (CHK_HAND - 1)];
+  if (CHK_LIKELY(h->key == key)) return h;
+  struct chk_page *const p = chk_page_of(owner, addr, make);
+  if (!p) return NULL;
+  *h = (struct chk_hand){key, p, chk_shadow_of(p)};
+  return h;
+}
+
+static inline struct chk_page *chk_page_at(uint32_t owner, uintptr_t addr, bool make) {
+  const struct chk_hand *const h = chk_hand_of(owner, addr, make);
+  return h ? h->page : NULL;
+}
+
+/* What a rank says of itself. */
+static inline struct chk_floor *chk_floor_of(uint32_t rank) {
+  return (struct chk_floor *)chk_at(chk.area, chk.area->where_floor) + rank;
+}
+
+/* Bytes, and the words of their first granules, are about to be used: they come from memory
+ * meanwhile. in here: the bytes in this process. */
+static inline void chk_ahead(const struct chk_hand *h, uintptr_t addr, const void *here) {
+  const struct chk_shadow *const s = h->shadow;
+  __builtin_prefetch(&h->page->lock, 1);
+  const uintptr_t cell = addr % CHK_PAGE_BYTES / CHK_GRANULE;
+  __builtin_prefetch(&s->cell[cell], 1);
+  __builtin_prefetch((const char *)&s->cell[cell + 1] - 1, 1);
+  __builtin_prefetch(here, 1);
+}
+
+/* What ranks have given to a granule. */
+static inline uint64_t *chk_given_at(struct chk_shadow *s, uintptr_t addr) {
+  return &s->given[addr % CHK_PAGE_BYTES / CHK_GRANULE];
+}
+
+static inline void chk_ahead_given(struct chk_shadow *s, uintptr_t addr) {
+  __builtin_prefetch(chk_given_at(s, addr), 1);
+}
+
+/* As chk_word_give_in, without a put. */
+static inline void chk_word_gives(struct chk_page *p, struct chk_shadow *s, uint32_t owner,
+                                  uintptr_t addr, uint32_t site) {
+  uint64_t *const word = chk_given_at(s, addr);
+  const uint64_t next = CHK_LIKELY(chk_covers_plainly(*word)) ? chk_give() : 0;
+  if (CHK_LIKELY(next))
+    __atomic_store_n(word, next, __ATOMIC_RELEASE);
+  else
+    chk_word_give_in(p, owner, addr, site, 0);
+}
+
+/* Whether a rank that takes what a word was given hears nothing new. */
+static inline bool chk_word_known(uint64_t given, uintptr_t addr) {
+  return chk_covers_plainly(given) && chk_joined_word != addr;
+}
+
+static inline uint64_t chk_word(uint64_t number, uint32_t mask, uint32_t flags) {
+  return number << 16 | (uint64_t)mask << 8 | (flags & 0xff);
+}
+
+/* Enter the word of an access in a granule, if a barrier has ordered all that is there. Returns
+ * whether. A word from before goes, if each race of its access is one of the new one's, too. */
+static inline __attribute__((always_inline)) bool chk_enter_cell(uint64_t cell[CHK_SLOTS],
+                                                                 uint64_t word) {
+  const uint64_t a = cell[0], b = cell[1], d = cell[2], end = chk.floor << 16 | 1;
+  const uint64_t differ = (~word & (0xff00 | CHK_WRITE)) | (word & CHK_ATOMIC);
+  const bool first = a && ((a ^ word) & differ);
+  if (CHK_LIKELY(!(b | d))) {
+    if (CHK_UNLIKELY(a >= end)) return false;
+    cell[first] = word;
+    return true;
+  }
+  if (CHK_UNLIKELY(a >= end || b >= end || d >= end)) return false;
+  const bool second = b && ((b ^ word) & differ), third = d && ((d ^ word) & differ);
+  if (!second) cell[1] = 0;
+  if (!third) cell[2] = 0;
+  cell[!first ? 0 : !second ? 1 : !third ? 2 : 0] = word;
+  return true;
+}
+
+/* Whether others than the owner may be in a race with an access. */
+static inline bool chk_shares(const struct chk_access *a, const struct chk_range *range) {
+  return range->owner != a->rank || a->done == CHK_OPEN || (range->flags & CHK_ATOMIC);
+}
+
+/* As chk_mark_in, if a barrier has ordered all that is there, and granules are not alike. Returns
+ * false: it has not entered all. */
+static inline __attribute__((always_inline)) bool chk_mark_few(struct chk_access *a,
+                                                               struct chk_page *p,
+                                                               struct chk_shadow *s,
+                                                               const struct chk_range *range) {
+  const uintptr_t addr = range->addr;
+  const uint32_t bytes = (uint32_t)range->bytes, first = addr % CHK_GRANULE;
+  const uint32_t i = addr % CHK_PAGE_BYTES / CHK_GRANULE,
+                 last = (uint32_t)(addr + bytes - 1) % CHK_PAGE_BYTES / CHK_GRANULE;
+  const uint32_t in_part = CHK_CELLS / CHK_PARTS;
+  const bool alike = (p->alike >> i / in_part | p->alike >> last / in_part) & 1;
+  if (CHK_UNLIKELY(p->uniform || alike)) return false;
+  a->addr = addr;
+  a->bytes = bytes;
+  a->owner = (uint16_t)range->owner;
+  if (chk_shares(a, range)) p->shared = 1;
+  const uint32_t mask = i == last ? ((1u << bytes) - 1) << first : 0xff;
+  const uint64_t word = chk_word(a->number, mask, range->flags);
+  if (CHK_LIKELY(i == last)) return chk_enter_cell(s->cell[i], word);
+  if ((first | bytes) % CHK_GRANULE || last > i + 1) return false;
+  return chk_enter_cell(s->cell[i], word) && chk_enter_cell(s->cell[last], word);
+}
+
+/* An order that holds once holds for ever. */
+static inline void chk_note_ordered(uint64_t number) {
+  __atomic_store_n(&chk.ordered[number & (CHK_NOTED - 1)], number, __ATOMIC_RELAXED);
+}
+
+static inline bool chk_known_ordered(uint64_t number) {
+  return number < chk.floor ||
+         __atomic_load_n(&chk.ordered[number & (CHK_NOTED - 1)], __ATOMIC_RELAXED) == number;
+}
+
+#endif
