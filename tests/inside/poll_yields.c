@@ -49,7 +49,7 @@ int main(int argc, char **argv) {
   progress = slow.progress;
   slow.progress = slow_progress;
   tmb_job.net = &slow;
-  tmb_job.wait.crowded = true;
+  tmb_job.wait.crowded = tmb_job.wait.polls_yield = true;
   job_barrier();
   CHECK_CMP(yields_of(20000, 0), >=, 10);
   CHECK_CMP(yields_of(400, 200000), <=, 40);
