@@ -13,7 +13,8 @@
 #include "check/runtime/chk.h"
 
 #define CACHED 256u /* lines whose record is at hand; power of two */
-#define GROUP  16u  /* numbers that a rank takes at once */
+#define GROUP  64u  /* numbers that a rank takes at once: their records fill a page */
+#define BEHIND 1024u
 
 static struct {
   uint64_t line, clock; /* site and flags */
@@ -186,6 +187,7 @@ void chk_floor_give(void) {
   struct chk_floor *const f = chk_floor_of(chk.rank);
   if (chk.open_count || chk.each_thread) return; /* of all threads it would be */
   const uint64_t more = __atomic_load_n(&chk.area->accesses, __ATOMIC_RELAXED) + GROUP;
+  if (next + BEHIND < more) next = 0; /* the rest of its group would hold back the floor */
   __atomic_store_n(&f->clock, CHK_OPEN, __ATOMIC_SEQ_CST);
   __atomic_store_n(&f->number, next % GROUP ? next : more, __ATOMIC_SEQ_CST);
   __atomic_store_n(&f->clock, chk.clock[chk.rank], __ATOMIC_SEQ_CST);
