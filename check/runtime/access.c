@@ -12,9 +12,9 @@
  */
 #include "check/runtime/chk.h"
 
-#define CACHED 256u /* lines whose record is at hand; power of two */
-#define GROUP  64u  /* numbers that a rank takes at once: their records fill a page */
-#define BEHIND 1024u
+#define CACHED 256u  /* lines whose record is at hand; power of two */
+#define GROUP  64u   /* numbers that a rank takes at once: their records fill a page */
+#define BEHIND 1024u /* numbers of others after which the rest of a group is left unused */
 
 static struct {
   uint64_t line, clock; /* site and flags */
