@@ -7,6 +7,9 @@ notifies the checker of exactly these elements. Everything else is not seen: wha
 another library does with them, and what `np.asarray` gives.
 """
 
+# The methods of ndarray have more forms than are declared here.
+# pyright: reportIncompatibleMethodOverride=false
+
 from __future__ import annotations
 
 import os
@@ -48,7 +51,9 @@ def places(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def view_of(array: Any, key: Any) -> Any:
     """The part that an index names, if it is a view; else None."""
-    parts = key if isinstance(key, tuple) else (key,)
+    parts: Any = key
+    if not isinstance(key, tuple):
+        parts = (key,)
     for part in parts:
         if part is None or part is Ellipsis or isinstance(part, slice):
             continue
@@ -144,7 +149,7 @@ class Watched(np.ndarray[Any, Any]):
 
 def read(value: Any) -> Any:
     """What a function is called with that reads all of it."""
-    if isinstance(value, (list, tuple)):
+    if type(value) in (list, tuple):
         return type(value)([read(one) for one in value])
     touch(value)
     return plain(value)
