@@ -13,6 +13,7 @@ import unittest
 from pathlib import Path
 
 import litmus
+import litmus_read
 
 
 def is_possible(outcome, places, *threads, races=False):
@@ -23,7 +24,7 @@ def is_possible(outcome, places, *threads, races=False):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "p.litmus"
         path.write_text(text.replace("~", "  "), encoding="utf-8")
-        return litmus.find(litmus.read_pattern(path), outcome, races)
+        return litmus.find(litmus_read.read_pattern(path), outcome, races)
 
 
 class Quotes(unittest.TestCase):
@@ -206,15 +207,15 @@ class Files(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "p.litmus"
             path.write_text(text, encoding="utf-8")
-            wrong = litmus.try_pattern(litmus.read_pattern(path))
+            wrong = litmus.try_pattern(litmus_read.read_pattern(path))
             self.assertEqual(len(wrong), 1)
             self.assertIn("'b = load_acq x' is stronger than needed", wrong[0])
             path.write_text(text.replace("acq x", "rlx x").replace("acq y", "acq y spare"))
-            wrong = litmus.try_pattern(litmus.read_pattern(path))
+            wrong = litmus.try_pattern(litmus_read.read_pattern(path))
             self.assertIn("'a = load_acq y' is needed", wrong[0])
 
     def test_quotes(self):
-        statement = litmus.read_statement(
+        statement = litmus_read.read_statement(
             "store_rel s, 1 @ near_am.c publish: tmb_store_rel((uint64_t *)(void *)slot",
             1,
             {"s": 0},
@@ -226,12 +227,12 @@ class Files(unittest.TestCase):
             ("near_am.c", "near_xy.c", "0 files"),
         ):
             quote = tuple(part.replace(old, new) for part in statement.quote)
-            with self.assertRaisesRegex(litmus.Wrong, want):
+            with self.assertRaisesRegex(litmus_read.Wrong, want):
                 litmus.check_quote(litmus.replace(statement, quote=quote), {})
         source = litmus.find_source("ratomic/apply.c")
         self.assertIn("tmb_cas_seq(p, &seen, want)", litmus.body_of(source, "loop_S"))
         self.assertNotIn("tmb_cas_seq", litmus.body_of(source, "next_S"))
-        with self.assertRaisesRegex(litmus.Wrong, "has no tmb_store_rlx"):
+        with self.assertRaisesRegex(litmus_read.Wrong, "has no tmb_store_rlx"):
             litmus.check_quote(litmus.replace(statement, order="rlx"), {})
 
 

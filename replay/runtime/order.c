@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Positions of calls, and events in their turn.
+ * Positions of calls, and handlers in their turn.
  *
  * Owns nothing; state.c has the state. Called by the wrappers (points.c, results.c, words.c) and,
- * for handlers, by the library. Calls: log.c; the library's poll and gexx_gate_release. The turn of
- * an event has come when its position is that of the call in progress, or before it. Handlers of a
- * call run at the latest before it ends, those between two calls before the second one begins. So a
- * loop that polls memory may make fewer or more calls than in the recording, and the order of
- * events is the same. A handler that runs in another thread than the first one is in the logs of
- * both; a replay runs it in that thread, once both are at its positions. Invariants: no wait is
- * inside a handler; positions and logs change under the lock.
+ * for handlers, by the library. Calls: position.c, log.c; the library's poll and gexx_gate_run.
+ * Handlers of a call run at the latest before it ends, those between two calls before the second
+ * one begins. So a loop that polls memory may make fewer or more calls than in the recording, and
+ * the order of events is the same. A handler that runs in another thread than the first one is in
+ * the logs of both; a replay runs it in that thread, once both are at its positions. Invariants: no
+ * wait is inside a handler; positions and logs change under the lock.
  */
 #define _GNU_SOURCE
 #include "replay/runtime/rpl.h"
@@ -22,13 +21,12 @@
 #include <string.h>
 #include <time.h>
 
-#define SPINS     200u  /* polls before a wait yields */
-#define YIELDS    2000u /* and before it sleeps */
-#define SLEEP_NS  50000L
-#define NOTICE_S  5                    /* a wait that lasts so long is reported */
-#define LATE_NS   UINT64_C(2000000000) /* for which a message waits for its loop, at most */
-#define ALONE_S   10                   /* for which the first thread waits for another one */
-#define EXIT_CODE 67                   /* of a replay that has left the order; see tools/replay */
+#define SPINS    200u  /* polls before a wait yields */
+#define YIELDS   2000u /* and before it sleeps */
+#define SLEEP_NS 50000L
+#define NOTICE_S 5                    /* a wait that lasts so long is reported */
+#define LATE_NS  UINT64_C(2000000000) /* for which a message waits for its loop, at most */
+#define ALONE_S  10                   /* for which the first thread waits for another one */
 
 /* Requests of a sender, or its replies. */
 struct series {
@@ -70,86 +68,6 @@ static uint32_t next_number(const struct series *s) {
   return s->last ? s->last + 1 : 0;
 }
 
-/* ---- text of events, for messages */
-
-static void describe(const struct rpl_event *e, char *text, size_t bytes) {
-  switch (rpl_kind_of(e)) {
-  case RPL_REQUEST:
-  case RPL_REPLY:
-    snprintf(text, bytes, "handler %u of a %s from rank %u", e->detail,
-             rpl_kind_of(e) == RPL_REPLY ? "reply" : "request", e->arg);
-    break;
-  case RPL_RESULT: snprintf(text, bytes, "returned %d", (int)e->arg); break;
-  case RPL_INDEX: snprintf(text, bytes, "found index %u", e->arg); break;
-  case RPL_VALUE: snprintf(text, bytes, "read the value %u", e->arg); break;
-  case RPL_TICKET: snprintf(text, bytes, "operation %u on its word", e->arg); break;
-  case RPL_RAN: snprintf(text, bytes, "handler %u", e->detail); break;
-  case RPL_LOSS: snprintf(text, bytes, "the loss of rank %u", e->arg); break;
-  default: snprintf(text, bytes, "unknown event"); break;
-  }
-}
-
-/* in t: the thread; e: its event that does not happen, NULL: the end of the recording. */
-static void deviate(const struct rpl_thread *t, const struct rpl_event *e, const char *found) {
-  struct rpl_deviation *const d = &rpl.area->rank[rpl.rank].deviation;
-  d->event = e ? (uint64_t)(e - t->log.events) : rpl_log_number_of(t);
-  if (e) {
-    rpl_log_place(e->site, &d->expected);
-    describe(e, d->expected.detail, sizeof d->expected.detail);
-  }
-  rpl_here(t, &d->found);
-  snprintf(d->found.detail, sizeof d->found.detail, "%s", found);
-  __atomic_store_n(&d->set, 1, __ATOMIC_RELEASE);
-  rpl.mode = RPL_OFF;
-  gexx_Job_SetFailurePolicy(GEXX_FAILURE_ABORT); /* also where ranks go on without this one */
-  rpl_real.gasnet_exit(EXIT_CODE);
-}
-
-void rpl_deviate(const char *found) {
-  deviate(rpl_own, rpl_log_next(), found);
-  abort(); /* not reached */
-}
-
-/* ---- turns */
-
-static int compare(const struct rpl_thread *t, const struct rpl_event *e) {
-  if (e->run != t->run) return (int32_t)(e->run - t->run) < 0 ? -1 : 1;
-  return e->repeat < t->repeat ? -1 : e->repeat > t->repeat;
-}
-
-/* Whether a handler that ran in a step may run in this one. */
-static bool same_loop(const struct rpl_thread *t, const struct rpl_event *e) {
-  struct rpl_place there, here;
-  rpl_log_place(e->site, &there);
-  if (strcmp(there.call, rpl_call_name(RPL_CALL_gexx_wait_step)) != 0) return true;
-  rpl_here(t, &here);
-  return there.offset == here.offset;
-}
-
-/* Whether the next event and the one before it, which has happened, are of the same step: a loop
- * that the first one has ended is over when the second one comes. */
-static bool follows(const struct rpl_thread *t, const struct rpl_event *e) {
-  if (!rpl_log_number_of(t)) return false;
-  const struct rpl_event *before = e - 1;
-  while (before->kind == RPL_THREAD || before->kind == RPL_NUMBER) before--;
-  return before->run == e->run && before->repeat == e->repeat && before->site == e->site;
-}
-
-/* Whether the turn of the next event of a thread has come. */
-static bool turn_of(const struct rpl_thread *t, const struct rpl_event *e) {
-  const int order = compare(t, e);
-  if (t->stepping && t->late.number == rpl_log_number_of(t) + 1) return true;
-  if (order == 0 && (e->kind & RPL_BETWEEN))
-    return t->left && (!t->stepping || same_loop(t, e) || follows(t, e));
-  return order <= 0;
-}
-
-/* Whether an event comes to this rank in any call: a handler, or the report of a loss. */
-static bool is_handler(const struct rpl_event *e) {
-  const enum rpl_kind kind = rpl_kind_of(e);
-  return kind == RPL_REQUEST || kind == RPL_REPLY || kind == RPL_LOSS || kind == RPL_RAN;
-}
-
 /* The event of the handler that a thread is to run next, in its own log. Handlers that others have
  * run for it are left out. Under the lock. */
 static const struct rpl_event *next_ran(struct rpl_thread *t) {
@@ -170,7 +88,7 @@ static bool is_mine(const struct rpl_event *e) {
   struct rpl_thread *const t = rpl_thread_of(e[1].arg);
   if (!t || t->ended) return t && rpl_own == &rpl_first;
   const struct rpl_event *const mark = rpl_own == t ? next_ran(t) : NULL;
-  return mark && mark->arg == (uint32_t)number && turn_of(t, mark);
+  return mark && mark->arg == (uint32_t)number && rpl_turn_of(t, mark);
 }
 
 /* What follows the event of a handler. */
@@ -237,7 +155,7 @@ static bool release_event(const struct rpl_event *e) {
 static const struct rpl_event *due_handler(void) {
   rpl_lock();
   const struct rpl_event *e = rpl_log_next_of(&rpl_first);
-  if (e && (!is_handler(e) || !turn_of(&rpl_first, e) || !is_mine(e))) e = NULL;
+  if (e && (!rpl_is_handler(e) || !rpl_turn_of(&rpl_first, e) || !is_mine(e))) e = NULL;
   rpl_unlock();
   return e;
 }
@@ -247,7 +165,7 @@ static const struct rpl_event *own_handler(void) {
   rpl_lock();
   if (rpl_own != &rpl_first) (void)next_ran(rpl_own);
   const struct rpl_event *e = rpl_log_next();
-  if (e && (!is_handler(e) || !turn_of(rpl_own, e))) e = NULL;
+  if (e && (!rpl_is_handler(e) || !rpl_turn_of(rpl_own, e))) e = NULL;
   rpl_unlock();
   return e;
 }
@@ -280,7 +198,7 @@ static void release_all(bool chaos) {
 static void look_for_late(void) {
   struct rpl_thread *const t = rpl_own;
   const struct rpl_event *const e = rpl_log_next();
-  if (!e || e->run != t->run || !is_handler(e) || turn_of(t, e)) return;
+  if (!e || e->run != t->run || !rpl_is_handler(e) || rpl_turn_of(t, e)) return;
   const uint64_t number = rpl_log_number() + 1;
   if (t->late.looked != number) t->late.since_ns = rpl_now_ns();
   t->late.looked = number;
@@ -367,7 +285,7 @@ static int gate_free(const struct arrival *a) {
  * the next event, NULL: all come. */
 static bool is_next(const struct rpl_event *e, const struct arrival *a) {
   if (!e) return true;
-  if (!turn_of(&rpl_first, e) || rpl_kind_of(e) != a->kind || e->arg != a->from || !is_mine(e))
+  if (!rpl_turn_of(&rpl_first, e) || rpl_kind_of(e) != a->kind || e->arg != a->from || !is_mine(e))
     return false;
   const uint32_t number = more_of(e).number;
   return !number || !a->number || number == a->number;
@@ -384,7 +302,7 @@ static int gate_replay(const struct arrival *a) {
     char text[64];
     snprintf(text, sizeof text, "a %s from rank %u to handler %u",
              a->kind == RPL_REPLY ? "reply" : "request", a->from, a->handler);
-    deviate(&rpl_first, e, text);
+    rpl_deviate_from(&rpl_first, e, text);
   }
   if (e && !released) step_over(e);
   return 0;
@@ -445,7 +363,7 @@ static void notice(const char *what) {
   const struct rpl_event *const e = rpl_log_next();
   char text[96] = "the end of the recording";
   rpl_here(rpl_own, &at);
-  if (e) describe(e, text, sizeof text);
+  if (e) rpl_describe(e, text, sizeof text);
   fprintf(stderr, "tombolo: rank %u: replay: event %llu (%s) has not come for %d s; in %s, %s\n",
           rpl.rank, (unsigned long long)rpl_log_number(), text, NOTICE_S, at.call, what);
 }
@@ -484,8 +402,7 @@ static void look_for_alone(const struct rpl_event *e) {
   rpl_unlock();
 }
 
-/* Run the handlers whose turn has come. */
-static void run_handlers(void) {
+void rpl_run_handlers(void) {
   const struct rpl_event *e;
   uint64_t steps = 0;
   while ((e = own_handler())) {
@@ -494,7 +411,7 @@ static void run_handlers(void) {
     if (rpl_log_number() == number) {
       rpl_wait_step(&steps,
                     rpl_kind_of(e) == RPL_LOSS ? "waiting for a loss" : "waiting for a message");
-      if (steps % 1024 == 0 && is_handler(e)) look_for_alone(e);
+      if (steps % 1024 == 0 && rpl_is_handler(e)) look_for_alone(e);
     }
     if (rpl_log_number() != number) steps = 0;
   }
@@ -519,9 +436,9 @@ void rpl_flush(void) {
 
 /* Replay: the events before a call happen. */
 static void end_before(enum rpl_call call, const void *pc) {
-  run_handlers();
+  rpl_run_handlers();
   const struct rpl_event *const e = rpl_log_next();
-  if (!e || !turn_of(rpl_own, e)) return;
+  if (!e || !rpl_turn_of(rpl_own, e)) return;
   rpl_own->call = call;
   rpl_own->pc = pc;
   rpl_deviate("called");
@@ -543,7 +460,8 @@ static void has_begun(struct rpl_thread *t) {
   else
     rpl_moved();
   if (prepares(t->call))
-    run_handlers(); /* none runs behind it: this thread's descriptor is in use until the commit */
+    rpl_run_handlers(); /* none runs behind it: this thread's descriptor is in use until the commit
+                         */
   else if (t->call != RPL_CALL_gexx_am_commit) /* whose wait runs them */
     release_due();                             /* the call may wait for one of these */
   const struct rpl_event *const e = rpl_log_next();
@@ -608,7 +526,7 @@ bool rpl_step_begin(const void *pc) {
 
 void rpl_step_end(void) {
   struct rpl_thread *const t = rpl_own;
-  if (rpl.mode == RPL_REPLAYS && t->locked) run_handlers();
+  if (rpl.mode == RPL_REPLAYS && t->locked) rpl_run_handlers();
   rpl_lock();
   t->stepping = false;
   t->call = t->before.call;
@@ -627,80 +545,9 @@ void rpl_has_locked(void) {
 
 void rpl_leave(bool outer) {
   if (!outer) return;
-  if (rpl.mode == RPL_REPLAYS) run_handlers();
+  if (rpl.mode == RPL_REPLAYS) rpl_run_handlers();
   rpl_lock();
   rpl_own->left = true;
   rpl_unlock();
   set_inside(rpl_own, false);
-}
-
-/* ---- other events */
-
-static void note(enum rpl_kind kind, uint32_t arg, uint8_t detail) {
-  rpl_lock();
-  const struct rpl_event e = {.run = rpl_own->run,
-                              .repeat = rpl_own->repeat,
-                              .arg = arg,
-                              .site = rpl_log_site(rpl_own),
-                              .kind = (uint8_t)kind,
-                              .detail = detail};
-  rpl_log_append(rpl_own, &e);
-  rpl_unlock();
-}
-
-void rpl_note(enum rpl_kind kind, uint32_t arg) {
-  note(kind, arg, 0);
-}
-
-void rpl_note_value(uint64_t value, uint8_t detail) {
-  rpl_lock(); /* no other event is between */
-  note(RPL_VALUE, (uint32_t)value, detail);
-  if (value >> 32) rpl_note(RPL_HIGH, (uint32_t)(value >> 32));
-  rpl_unlock();
-}
-
-const struct rpl_event *rpl_due(enum rpl_kind kind) {
-  run_handlers();
-  const struct rpl_event *const e = rpl_log_next();
-  if (!e || !turn_of(rpl_own, e)) return NULL;
-  if (e->kind != kind) return NULL;
-  return e;
-}
-
-bool rpl_is_here(enum rpl_kind kind) {
-  const struct rpl_event *const end = rpl_own->log.events + rpl_own->log.head->events;
-  const struct rpl_event *e = rpl_log_next();
-  while (e && e < end && compare(rpl_own, e) <= 0 && e->kind != kind &&
-         (is_handler(e) || e->kind == RPL_THREAD || e->kind == RPL_NUMBER))
-    e++;
-  return e && e < end && compare(rpl_own, e) <= 0 && e->kind == kind;
-}
-
-bool rpl_comes(enum rpl_kind kind, uint32_t from) {
-  const struct rpl_event *const e = rpl_log_next();
-  if (!e) return true;
-  if (!turn_of(rpl_own, e) || rpl_kind_of(e) != kind || e->arg != from) return false;
-  rpl_log_step();
-  return true;
-}
-
-void rpl_take(void) {
-  rpl_log_step();
-}
-
-bool rpl_take_more(enum rpl_kind kind, uint32_t *arg) {
-  const struct rpl_event *const e = rpl_log_next();
-  if (!e || e->kind != kind) return false;
-  *arg = e->arg;
-  rpl_log_step();
-  return true;
-}
-
-uint64_t rpl_take_value(uint8_t *detail) {
-  uint64_t value = rpl_log_next()->arg;
-  if (detail) *detail = rpl_log_next()->detail;
-  uint32_t high;
-  rpl_log_step();
-  if (rpl_take_more(RPL_HIGH, &high)) value |= (uint64_t)high << 32;
-  return value;
 }

@@ -200,6 +200,32 @@ bool rpl_in_handler(void);
 
 /* Note an event that may be between two calls of the first thread: a handler, or a loss. */
 void rpl_note_between(enum rpl_kind kind, uint32_t from, uint8_t detail);
+/* Run the handlers of the calling thread whose turn has come. */
+void rpl_run_handlers(void);
+/* One step of a wait in a replay: polls. in,out steps: 0 at the begin. in what: for messages. */
+void rpl_wait_step(uint64_t *steps, const char *what);
+/* Called by the library before a handler of a client runs, and behind it with msg NULL; a
+ * gexx_gate_fn. */
+int rpl_gate(gex_Rank_t from, int reply, const struct gexx_am_msg *msg, uint32_t number);
+
+/* ---- position.c: whether the turn of an event has come */
+
+/* Text of an event, for messages. */
+void rpl_describe(const struct rpl_event *e, char *text, size_t bytes);
+/* Whether the turn of the next event of a thread has come. */
+bool rpl_turn_of(const struct rpl_thread *t, const struct rpl_event *e);
+/* Whether an event comes to this rank in any call: a handler, or the report of a loss. */
+bool rpl_is_handler(const struct rpl_event *e);
+/* Whether an event's position is before that of a thread (below 0), at it, or behind it. */
+int rpl_compare(const struct rpl_thread *t, const struct rpl_event *e);
+/* End the job: this rank has left the order. in t: the thread; e: its event that does not happen,
+ * NULL: the end of the recording; found: what happens instead. The second: of the calling thread.
+ */
+void rpl_deviate_from(const struct rpl_thread *t, const struct rpl_event *e, const char *found);
+void rpl_deviate(const char *found) __attribute__((noreturn));
+
+/* ---- events.c: events that the calling thread notes or takes */
+
 /* Note an event at this position. */
 void rpl_note(enum rpl_kind kind, uint32_t arg);
 void rpl_note_value(uint64_t value, uint8_t detail);
@@ -216,8 +242,9 @@ void rpl_take(void);
 uint64_t rpl_take_value(uint8_t *detail);
 /* Take the next event if it is of this kind, which always follows another one. */
 bool rpl_take_more(enum rpl_kind kind, uint32_t *arg);
-/* One step of a wait in a replay: polls. in,out steps: 0 at the begin. in what: for messages. */
-void rpl_wait_step(uint64_t *steps, const char *what);
+
+/* ---- words.c: values of words */
+
 /* The value of a word that others change, which `read` gives: noted if it is another one than that
  * of the last read of this word. A replay waits until the word has the recorded value. in rank,
  * addr: name of the word; read, arg: reads it now. */
@@ -233,11 +260,6 @@ struct rpl_bucket *rpl_write_begin(uint32_t rank, const void *addr);
 void rpl_write_end(struct rpl_bucket *bucket);
 /* This rank has changed a word of its own. */
 void rpl_written(const void *addr);
-/* Called by the library before a handler of a client runs, and behind it with msg NULL; a
- * gexx_gate_fn. */
-int rpl_gate(gex_Rank_t from, int reply, const struct gexx_am_msg *msg, uint32_t number);
-/* End the job: this rank has left the order. in found: what happens instead of the next event. */
-void rpl_deviate(const char *found) __attribute__((noreturn));
 
 /* A wrapper begins: it is a position until the function returns, wherever that is. */
 static inline void rpl_end(const bool *outer) {
