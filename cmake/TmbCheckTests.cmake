@@ -104,17 +104,19 @@ if(TMB_CHECK_GCC)
     "--compiler=${TMB_CHECK_GCC}")
 endif()
 # Threads of a rank, with OpenMP where gcc compiles; by clang as for a shared library.
-if(TMB_CHECK_GCC)
-  tmb_check_compiled(threads_gcc threads.c "" $<TARGET_FILE:tombolo_tool> cc -Wall -Wextra -O1
-    -DGASNET_PAR=1 -fopenmp "--compiler=${TMB_CHECK_GCC}")
-endif()
+foreach(name threads threads_ordered)
+  if(TMB_CHECK_GCC)
+    tmb_check_compiled(${name}_gcc ${name}.c "" $<TARGET_FILE:tombolo_tool> cc -Wall -Wextra -O1
+      -DGASNET_PAR=1 -fopenmp "--compiler=${TMB_CHECK_GCC}")
+  endif()
+  if(TMB_CHECK_CLANG)
+    tmb_check_compiled(${name}_clang ${name}.c "" $<TARGET_FILE:tombolo_tool> cc -Wall -Wextra -O2
+      -DGASNET_PAR=1 -fPIC -Wno-unknown-pragmas "--compiler=${TMB_CHECK_CLANG}")
+  endif()
+endforeach()
 if(TMB_CHECK_GCC)
   tmb_check_compiled(heard heard.c "" $<TARGET_FILE:tombolo_tool> cc -Wall -Wextra -O1
     -DGASNET_PAR=1 -fopenmp "--compiler=${TMB_CHECK_GCC}")
-endif()
-if(TMB_CHECK_CLANG)
-  tmb_check_compiled(threads_clang threads.c "" $<TARGET_FILE:tombolo_tool> cc -Wall -Wextra -O2
-    -DGASNET_PAR=1 -fPIC -Wno-unknown-pragmas "--compiler=${TMB_CHECK_CLANG}")
 endif()
 # The lines of programs by clang.
 if(TMB_CHECK_CLANG)

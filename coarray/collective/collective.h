@@ -8,7 +8,7 @@
 #ifndef CAF_COLLECTIVE_H
 #define CAF_COLLECTIVE_H
 
-#include "caf.h"
+#include "section.h"
 
 /* A reduction: the layer's name of type and operator, or a function. */
 struct caf_reduction {

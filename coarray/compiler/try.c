@@ -8,6 +8,8 @@
  */
 #include "compiler/try.h"
 
+#include "section.h"
+
 #include <stdlib.h>
 #include <string.h>
 

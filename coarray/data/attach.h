@@ -11,7 +11,7 @@
 #ifndef CAF_ATTACH_H
 #define CAF_ATTACH_H
 
-#include "caf.h"
+#include "section.h"
 
 enum { CAF_ATTACH_WRITE = 1, CAF_ATTACH_READ = 2 };
 

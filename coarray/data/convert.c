@@ -8,7 +8,7 @@
  * cuts off the fraction; characters are cut or padded with blanks; unlike types that Fortran does
  * not assign to each other never get here: the compiler refuses them.
  */
-#include "caf.h"
+#include "section.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
 #ifndef CAF_PENDING_H
 #define CAF_PENDING_H
 
-#include "caf.h"
+#include "section.h"
 
 /* Whether puts to a rank are copies of this process, and so complete when they return. CAF_SHOWN:
  * so they are, but a trace or a checker sees the calls of the layer below, and no others. */

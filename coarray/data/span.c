@@ -9,7 +9,7 @@
  * the block of memory distinguish the two: the former lies in one of malloc as large as its
  * elements side by side, in which they would not fit with the span.
  */
-#include "caf.h"
+#include "section.h"
 
 #include <sys/uio.h>
 #include <unistd.h>

@@ -8,7 +8,7 @@
  * of the assignment gives the length; where the stride follows from both, the vector is gathered,
  * else the assignment is refused.
  */
-#include "caf.h"
+#include "section.h"
 
 #include <stdlib.h>
 #include <string.h>

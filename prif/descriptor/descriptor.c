@@ -8,7 +8,7 @@
  */
 #include "descriptor/descriptor.h"
 
-#include "caf.h"
+#include "section.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two threads of rank 0, for the cases of threads.c and heard.c.
+ * Two threads of rank 0, for the cases of threads.c, threads_ordered.c and heard.c.
  *
  * Owns: pipes that the checker does not see, by which a case puts its threads in an order that does
  * not count. Calls: three_ranks.h.
