@@ -41,7 +41,8 @@
 #define CHK_PAST_RANKS   255u       /* jobs of more ranks keep none */
 #define CHK_QUEUE        2048u      /* requests of a queue; power of two */
 #define CHK_THREADS      64u        /* of a rank that have clocks */
-#define CHK_TICKS        1024u      /* newest ticks of a thread's clock; power of two */
+#define CHK_COLUMNS      128u       /* threads of all ranks whose ticks others hear of */
+#define CHK_NO_COLUMN    UINT16_MAX /* a thread that found no room */
 
 /* Properties of an access. */
 enum {
@@ -108,6 +109,12 @@ struct chk_sync {
   uint64_t clock[];    /* [ranks], and then the numbers of CHK_SYNC_PUTS puts */
 };
 
+/* Clocks of ranks, and of threads of ranks that have several: what was given, or heard of. */
+struct chk_clocks {
+  uint64_t *rank; /* [ranks] */
+  uint32_t *tick; /* [CHK_COLUMNS] */
+};
+
 /* `puts` of an object that is a block of shared memory, which is not freed: `site` has allocated
  * it, by the rank clock[0]. */
 #define CHK_BLOCK UINT32_MAX
@@ -127,14 +134,6 @@ struct chk_queue {
     uint64_t given, form; /* see runtime/past.c; a hash of what the request is */
   } request[CHK_QUEUE];
 };
-
-/* What a rank has given to others of one of its threads. Changed by the rank alone. */
-struct chk_ticks {
-  uint64_t newest;          /* tick of the thread's clock */
-  uint64_t when[CHK_TICKS]; /* number of the rank's clock with which a tick was given first; the
-                             * lower bits of the tick are above it; 0: never */
-};
-#define CHK_TICK_SHIFT 40 /* of the number */
 
 /* Synchronisation objects whose keys end alike. Messages that need none are older than those that
  * have one; `given` of them: see past.c. */
@@ -174,9 +173,11 @@ struct chk_area {
   uint32_t pages, syncs, free_sync, lock;   /* in use; list of free ones; of modules...findings */
   uint64_t accesses;                        /* numbers given so far, in groups; atomic */
   uint64_t missed;                          /* accesses that found no room; atomic */
+  uint64_t columns; /* in use, of threads; or more: there are no more; atomic */
   uint64_t where_module, where_name, where_site, where_finding, where_access, where_floor,
-      where_table, where_bucket, where_sync, where_past, where_queue, where_ticks, where_shadow,
-      sync_bytes, past_bytes, past_count; /* clocks that a rank keeps; power of two, 0: none */
+      where_table, where_bucket, where_sync, where_past, where_queue, where_column, where_sync_tick,
+      where_past_tick, where_shadow, sync_bytes, past_bytes,
+      past_count; /* clocks that a rank keeps; power of two, 0: none */
 };
 
 /* Number of clocks of `bytes` that each of these ranks keeps. */
@@ -185,6 +186,9 @@ static inline uint64_t chk_past_count(uint64_t ranks, uint64_t bytes) {
   while (count * bytes * ranks > CHK_PAST_BYTES) count /= 2;
   return ranks > CHK_PAST_RANKS ? 0 : count;
 }
+
+/* Ticks of a synchronisation object, or of the clocks that a rank keeps. */
+static const uint64_t chk_tick_bytes = CHK_COLUMNS * sizeof(uint32_t);
 
 /* Give the tables of an area their places. Returns its size in bytes. */
 static inline uint64_t chk_area_layout(struct chk_area *a, uint32_t ranks) {
@@ -208,8 +212,10 @@ static inline uint64_t chk_area_layout(struct chk_area *a, uint32_t ranks) {
   a->where_past = at += (CHK_SYNCS * a->sync_bytes + up) & ~up;
   a->where_queue = at += (ranks * a->past_bytes * (a->past_count + 1) + up) & ~up;
   const uint64_t queues = ranks > CHK_PAST_RANKS ? 0 : (uint64_t)ranks * ranks;
-  a->where_ticks = at += (queues * sizeof(struct chk_queue) + up) & ~up;
-  a->where_shadow = at += (ranks * CHK_THREADS * sizeof(struct chk_ticks) + up) & ~up;
+  a->where_column = at += (queues * sizeof(struct chk_queue) + up) & ~up;
+  a->where_sync_tick = at += (ranks * CHK_THREADS * sizeof(uint16_t) + up) & ~up;
+  a->where_past_tick = at += CHK_SYNCS * chk_tick_bytes;
+  a->where_shadow = at += (ranks * chk_tick_bytes * (a->past_count + 1) + up) & ~up;
   at += (uint64_t)CHK_PAGES * sizeof(struct chk_shadow);
   a->bytes = (at + up) & ~up;
   a->names = a->sites = a->pages = a->syncs = 1;
@@ -230,6 +236,15 @@ static inline struct chk_finding *chk_finding_at(struct chk_area *a, uint32_t in
 
 static inline struct chk_sync *chk_sync_at(struct chk_area *a, uint32_t index) {
   return (struct chk_sync *)chk_at(a, a->where_sync + index * a->sync_bytes);
+}
+
+static inline uint32_t *chk_ticks_at(struct chk_area *a, uint64_t where, uint64_t index) {
+  return (uint32_t *)chk_at(a, where + index * chk_tick_bytes);
+}
+
+/* Of a thread of a rank its column, + 1; 0: none yet. */
+static inline uint16_t *chk_column_at(struct chk_area *a, uint32_t rank, uint32_t thread) {
+  return (uint16_t *)chk_at(a, a->where_column) + (uint64_t)rank * CHK_THREADS + thread;
 }
 
 static inline char *chk_name_at(struct chk_area *a, uint32_t name) {

@@ -76,7 +76,8 @@ function(tmb_check_program name source targets)
   add_custom_command(OUTPUT "${program}"
     COMMAND ${ARGN} "${tmb_check_tests_dir}/${source}" -o "${program}"
     DEPENDS "${tmb_check_tests_dir}/${source}" "${tmb_check_tests_dir}/three_ranks.h"
-      "${tmb_check_tests_dir}/two_threads.h" "${PROJECT_SOURCE_DIR}/tests/lib/cases.h"
+      "${tmb_check_tests_dir}/two_threads.h" "${tmb_check_tests_dir}/tells.h"
+      "${PROJECT_SOURCE_DIR}/tests/lib/cases.h"
       tombolo_tool tombolo_shared tombolo_check_client ${targets}
     WORKING_DIRECTORY "${PROJECT_BINARY_DIR}/tests/check/${name}.dir"
     COMMENT "Checked: ${name}" VERBATIM)
@@ -117,6 +118,8 @@ endforeach()
 if(TMB_CHECK_GCC)
   tmb_check_compiled(heard heard.c "" $<TARGET_FILE:tombolo_tool> cc -Wall -Wextra -O1
     -DGASNET_PAR=1 -fopenmp "--compiler=${TMB_CHECK_GCC}")
+  tmb_check_compiled(gives gives.c "" $<TARGET_FILE:tombolo_tool> cc -Wall -Wextra -O1
+    -DGASNET_PAR=1 "--compiler=${TMB_CHECK_GCC}")
 endif()
 # The lines of programs by clang.
 if(TMB_CHECK_CLANG)

@@ -41,6 +41,13 @@ static struct chk_sync *sync_at(uint32_t index) {
   return chk_sync_at(chk.area, index);
 }
 
+/* The clocks that were given to an object. */
+static struct chk_clocks clocks_of(struct chk_sync *s) {
+  const uint64_t at = (uint64_t)((const char *)s - (const char *)sync_at(0));
+  return (struct chk_clocks){
+      s->clock, chk_ticks_at(chk.area, chk.area->where_sync_tick, at / chk.area->sync_bytes)};
+}
+
 /* Take some free objects from the list of all ranks. */
 static void take_spares(void) {
   struct chk_area *const a = chk.area;
@@ -64,7 +71,9 @@ static uint32_t sync_new(void) {
     return 0;
   }
   const uint32_t index = spare[--spares];
-  memset(sync_at(index), 0, sizeof(struct chk_sync) + chk.ranks * sizeof(uint64_t));
+  struct chk_sync *const s = sync_at(index);
+  memset(s, 0, sizeof *s + chk.ranks * sizeof(uint64_t));
+  memset(clocks_of(s).tick, 0, chk_columns() * sizeof(uint32_t));
   return index;
 }
 
@@ -124,9 +133,7 @@ static void forget_taken(struct chk_sync *s) {
 
 static void give(struct chk_sync *s, uint32_t site, uint64_t put) {
   if (CHK_UNLIKELY(chk.each_thread)) chk_thread_tells();
-  const uint64_t *const known = chk_known_clocks();
-  for (uint32_t r = 0; r < chk.ranks; r++)
-    if (s->clock[r] < known[r]) s->clock[r] = known[r];
+  chk_join_clocks(clocks_of(s), chk_known_clocks());
   s->site = site;
   if (!put) return;
   if (s->left) forget_taken(s);
@@ -137,7 +144,7 @@ static void give(struct chk_sync *s, uint32_t site, uint64_t put) {
 }
 
 static void take(struct chk_sync *s, uint32_t site) {
-  chk_heard(s->clock, site);
+  chk_heard(clocks_of(s), site);
   for (uint32_t i = 0; i < s->puts && i < CHK_SYNC_PUTS; i++) {
     struct chk_access *const a = chk_access_at(*put_of(s, i));
     if (!a) continue;
@@ -156,9 +163,9 @@ static void take(struct chk_sync *s, uint32_t site) {
   chk.synced = site;
 }
 
-uint32_t chk_object_new(const uint64_t *clock) {
+uint32_t chk_object_new(uint64_t was) {
   const uint32_t index = sync_new();
-  if (index && clock) memcpy(sync_at(index)->clock, clock, chk.ranks * sizeof *clock);
+  if (index && was) chk_join_clocks(clocks_of(sync_at(index)), chk_clocks_of(was));
   return index;
 }
 
@@ -171,11 +178,8 @@ void chk_object_take(uint32_t object, uint32_t site) {
 }
 
 bool chk_object_covered(uint32_t object) {
-  const struct chk_sync *const s = sync_at(object);
-  const uint64_t *const known = chk_known_clocks();
-  for (uint32_t r = 0; r < chk.ranks; r++)
-    if (s->clock[r] > known[r]) return false;
-  return s->puts == 0;
+  struct chk_sync *const s = sync_at(object);
+  return s->puts == 0 && chk_knows_clocks(clocks_of(s));
 }
 
 void chk_object_end(uint32_t object) {

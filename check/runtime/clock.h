@@ -30,9 +30,9 @@ void chk_receive(uint64_t key, uint32_t site);
 /* The newest object with this key ends: it was not sent. */
 void chk_unsend(uint64_t key);
 
-/* Objects without a key, in the hands of word.c. in clock: [ranks] what was given, NULL: nothing.
- * Returns 0: there is no room. */
-uint32_t chk_object_new(const uint64_t *clock);
+/* Objects without a key, in the hands of word.c. in was: what was given, a word of past.c, 0:
+ * nothing. Returns 0: there is no room. */
+uint32_t chk_object_new(uint64_t was);
 void chk_object_give(uint32_t object, uint32_t site, uint64_t put);
 void chk_object_take(uint32_t object, uint32_t site);
 /* Whether it orders no put, and this rank has heard of all that was given. */
@@ -90,10 +90,10 @@ static inline bool chk_covers_plainly(uint64_t given) {
 }
 
 void chk_hear(uint64_t given, uint32_t site);
-/* The clocks that were given, [ranks], until the next call. */
-const uint64_t *chk_clocks_of(uint64_t given);
-/* This rank has heard of these clocks, [ranks]. */
-void chk_heard(const uint64_t *clock, uint32_t site);
+/* The clocks that were given, until the next call. */
+struct chk_clocks chk_clocks_of(uint64_t given);
+/* This rank has heard of these clocks. */
+void chk_heard(struct chk_clocks clocks, uint32_t site);
 
 /* ---- word.c: as chk_release and chk_acquire, for the 8 bytes of an address. */
 void chk_word_give(uint32_t owner, uintptr_t addr, uint32_t site, uint64_t put);

@@ -5,21 +5,20 @@
  * Owns: the threads, and what was given to objects that order them. Called by sync.c, thread.c and
  * the wrappers, under chk.lock, which it takes for them. Calls: the C library's mutexes. A rank has
  * one vector clock for other ranks (clock.c). Beside it each thread has a clock of the threads of
- * the rank, which decides whether one access of the rank is before another one. An order that goes
- * through other ranks is found by the numbers of the rank's clock: with each of them stands what
- * its threads had given by then. What a thread has heard of other ranks is its own, too, until it
- * orders another thread, and it gives no more than that to other ranks. Which ticks of its threads
- * a rank has given, and when, others read in the area. Invariants: a thread's own clock goes on
- * when it has given; the area has a tick before anybody can hear of the number with which it was
- * given. Threads without a clock are before and behind all. Objects whose addresses have one hash
- * are one, so that an order that is not there may be assumed, and no race is reported falsely.
+ * the rank, which decides whether one access of the rank is before another one. What a thread has
+ * heard of other ranks is its own, too, until it orders another thread, and it gives no more than
+ * that to other ranks. Each thread has a column, as each rank has: its ticks go from rank to rank
+ * beside the clocks of ranks, and come back to other threads of its rank. Invariants: a thread's
+ * own clock goes on when it has given; it has a column before it gives. Threads without a clock are
+ * before and behind all; for those that found no column, the number of the rank's clock stands.
+ * Objects whose addresses have one hash are one. So an order that is not there may be assumed, and
+ * no race is reported falsely.
  */
 #define _GNU_SOURCE
 #include "check/libc.h"
 #include "check/runtime/chk.h"
 
 #define OBJECTS (1u << 16) /* power of two */
-#define GIVEN   1024u      /* numbers of the rank's clock; power of two */
 
 typedef uint32_t clocks[CHK_THREADS];
 
@@ -33,15 +32,18 @@ _Thread_local CHK_FAST uintptr_t chk_take_next;
 _Thread_local CHK_FAST struct chk_mine chk_mine;
 _Thread_local CHK_FAST bool chk_locked;
 
-static clocks *objects; /* [OBJECTS] */
-static clocks *given;   /* [GIVEN] by the rank, with a number of its clock and before; and so far */
+static clocks *objects;   /* [OBJECTS] */
+static clocks given;      /* by the rank so far, once a thread has no column */
+static uint32_t columned; /* threads that have a column, or found none */
+static bool crowded;      /* one has found none */
 
-/* Clocks of ranks that a thread, all threads, or an object has heard of: [...][ranks]. NULL: the
+/* Clocks that a thread, all threads, or an object has heard of: [...][ranks], and ticks. NULL: the
  * job has not started, or there is no address space. */
 #define HEARD_BY_ALL     CHK_THREADS
 #define HEARD_TO_GIVE    (CHK_THREADS + 1)
 #define HEARD_BY_OBJECTS (CHK_THREADS + 2)
 static uint64_t *heard;
+static uint32_t (*heard_ticks)[CHK_COLUMNS];
 
 __attribute__((constructor)) static void first(void) {
   chk_me = &threads[0];
@@ -74,38 +76,70 @@ static void tick(void) {
 
 /* ---- what threads have heard of other ranks */
 
-static uint64_t *heard_at(size_t index) {
-  return heard + index * chk.ranks;
+static struct chk_clocks heard_at(size_t index) {
+  return (struct chk_clocks){heard + index * chk.ranks, heard_ticks[index]};
 }
 
 /* What the acting thread has heard; one without a clock has heard all. */
-static uint64_t *heard_by_self(void) {
-  return chk.thread ? heard_at(chk.thread - 1u) : chk.clock;
+static struct chk_clocks heard_by_self(void) {
+  return chk.thread ? heard_at(chk.thread - 1u) : (struct chk_clocks){chk.clock, chk.ticks};
 }
 
 static bool has_heard(void) {
   if (heard || !chk.area) return heard != NULL;
-  heard = chk_reserve((HEARD_BY_OBJECTS + OBJECTS) * chk.ranks * sizeof *heard);
-  if (heard) memcpy(heard_at(HEARD_BY_ALL), chk.clock, chk.ranks * sizeof *heard);
+  const size_t count = HEARD_BY_OBJECTS + OBJECTS;
+  if (!heard_ticks) heard_ticks = chk_reserve(count * sizeof *heard_ticks);
+  if (heard_ticks) heard = chk_reserve(count * chk.ranks * sizeof *heard);
+  if (heard) chk_join_clocks(heard_at(HEARD_BY_ALL), (struct chk_clocks){chk.clock, chk.ticks});
   return heard != NULL;
-}
-
-static void join_heard(uint64_t *into, const uint64_t *from) {
-  for (uint32_t r = 0; r < chk.ranks; r++)
-    if (into[r] < from[r]) into[r] = from[r];
 }
 
 uint64_t chk_thread_heard(uint32_t rank) {
   if (!chk.thread || !heard) return chk.clock[rank];
-  const uint64_t all = heard_at(HEARD_BY_ALL)[rank], own = heard_by_self()[rank];
+  const uint64_t all = heard_at(HEARD_BY_ALL).rank[rank], own = heard_by_self().rank[rank];
   return all > own ? all : own;
 }
 
-const uint64_t *chk_thread_clocks(void) {
-  if (!chk.thread || !has_heard()) return chk.clock;
-  uint64_t *const to_give = heard_at(HEARD_TO_GIVE);
-  for (uint32_t r = 0; r < chk.ranks; r++) to_give[r] = chk_thread_heard(r);
-  to_give[chk.rank] = chk.clock[chk.rank];
+/* ---- columns */
+
+/* Gives each thread of this rank a column, if there is room. */
+static void take_columns(void) {
+  for (; columned < used; columned++) {
+    const uint64_t column = __atomic_fetch_add(&chk.area->columns, 1, __ATOMIC_ACQ_REL);
+    const bool full = column >= CHK_COLUMNS;
+    crowded = crowded || full;
+    __atomic_store_n(chk_column_at(chk.area, chk.rank, columned),
+                     full ? CHK_NO_COLUMN : (uint16_t)(column + 1), __ATOMIC_RELEASE);
+  }
+}
+
+static uint32_t column_of(uint32_t rank, uint32_t thread) {
+  return __atomic_load_n(chk_column_at(chk.area, rank, thread), __ATOMIC_ACQUIRE);
+}
+
+/* Whether the acting thread has heard of a tick of a thread of another rank. in number: of that
+ * rank's clock, for a thread without a column. */
+static bool has_heard_tick(uint32_t rank, uint8_t thread, uint32_t tick, uint64_t number) {
+  const uint32_t column = thread ? column_of(rank, thread - 1u) : CHK_NO_COLUMN;
+  if (column == CHK_NO_COLUMN) return chk_thread_heard(rank) >= number;
+  if (!column) return false; /* it has not given */
+  if (heard && chk.thread && heard_at(HEARD_BY_ALL).tick[column - 1] >= tick) return true;
+  return (heard ? heard_by_self().tick : chk.ticks)[column - 1] >= tick;
+}
+
+struct chk_clocks chk_thread_clocks(void) {
+  take_columns();
+  if (!has_heard()) return (struct chk_clocks){chk.clock, chk.ticks};
+  const struct chk_clocks to_give = heard_at(HEARD_TO_GIVE);
+  memcpy(to_give.rank, heard_at(HEARD_BY_ALL).rank, chk.ranks * sizeof *to_give.rank);
+  memcpy(to_give.tick, heard_at(HEARD_BY_ALL).tick, chk_columns() * sizeof *to_give.tick);
+  chk_join_clocks(to_give, heard_by_self());
+  to_give.rank[chk.rank] = chk.clock[chk.rank];
+  for (uint32_t i = 0; i < used; i++) {
+    const uint32_t column = column_of(chk.rank, i);
+    const uint32_t tick = chk.thread ? chk.self->clock[i] : threads[i].clock[i];
+    if (column != CHK_NO_COLUMN) to_give.tick[column - 1] = tick;
+  }
   return to_give;
 }
 
@@ -118,14 +152,15 @@ static uint32_t object_of(uintptr_t addr) {
 void chk_object_gets(uintptr_t addr) {
   const uint32_t object = object_of(addr);
   add_self(objects[object]);
-  if (has_heard()) join_heard(heard_at(HEARD_BY_OBJECTS + object), heard_by_self());
+  if (has_heard()) chk_join_clocks(heard_at(HEARD_BY_OBJECTS + object), heard_by_self());
   tick();
 }
 
 void chk_object_tells(uintptr_t addr) {
   const uint32_t object = object_of(addr);
   hear(objects[object]);
-  if (chk.thread && has_heard()) join_heard(heard_by_self(), heard_at(HEARD_BY_OBJECTS + object));
+  if (chk.thread && has_heard())
+    chk_join_clocks(heard_by_self(), heard_at(HEARD_BY_OBJECTS + object));
 }
 
 /* ---- the lock, and who acts */
@@ -174,8 +209,7 @@ struct chk_thread *chk_thread_find(pthread_t id, int state) {
 
 bool chk_clocks_begin(void) {
   if (!objects) objects = chk_reserve(OBJECTS * sizeof *objects);
-  if (!given) given = chk_reserve((GIVEN + 1) * sizeof *given);
-  if (!objects || !given) return false;
+  if (!objects) return false;
   chk.each_thread = true;
   (void)chk_act_for(chk_me);
   return true;
@@ -194,7 +228,11 @@ struct chk_thread *chk_thread_new(void) {
   add_self(t->clock);
   tick();
   t->clock[index] = before + 1;
-  if (has_heard()) memcpy(heard_at(index), heard_by_self(), chk.ranks * sizeof *heard);
+  if (has_heard()) {
+    memset(heard_at(index).rank, 0, chk.ranks * sizeof *heard);
+    memset(heard_at(index).tick, 0, sizeof *heard_ticks);
+    chk_join_clocks(heard_at(index), heard_by_self());
+  }
   t->name = (uint8_t)(index + 1);
   t->number = ++made;
   t->id = 0;
@@ -203,45 +241,18 @@ struct chk_thread *chk_thread_new(void) {
 
 void chk_thread_joined(const struct chk_thread *t) {
   hear(t->clock);
-  if (chk.thread && has_heard()) join_heard(heard_by_self(), heard_at(t->name - 1u));
+  if (chk.thread && has_heard()) chk_join_clocks(heard_by_self(), heard_at(t->name - 1u));
 }
 
 /* ---- other ranks */
 
-static struct chk_ticks *ticks_of(uint32_t rank, uint32_t index) {
-  return (struct chk_ticks *)chk_at(chk.area, chk.area->where_ticks) + rank * CHK_THREADS + index;
-}
-
-/* The ticks of a thread until a new one are given with the present number of the rank's clock. */
-static void give_ticks(uint32_t index, uint32_t until) {
-  struct chk_ticks *const t = ticks_of(chk.rank, index);
-  const uint64_t number = chk.clock[chk.rank];
-  if (t->newest >= until) return;
-  uint64_t tick = t->newest + CHK_TICKS < until ? until - CHK_TICKS : t->newest;
-  while (tick++ < until)
-    __atomic_store_n(&t->when[tick % CHK_TICKS], tick << CHK_TICK_SHIFT | number, __ATOMIC_RELAXED);
-  __atomic_store_n(&t->newest, until, __ATOMIC_RELEASE);
-}
-
 void chk_thread_tells(void) {
-  if (!chk.area || chk.clock[chk.rank] >> CHK_TICK_SHIFT) return;
-  add_self(given[GIVEN]);
-  for (uint32_t i = 0; i < used; i++) give_ticks(i, given[GIVEN][i]);
+  if (chk.area) take_columns();
+  if (crowded) add_self(given);
 }
 
-/* The number of a rank's clock with which a tick of a thread was given, at least `least`. CHK_OPEN:
- * not yet. */
-static uint64_t gave(uint32_t rank, uint8_t thread, uint32_t tick, uint64_t least) {
-  const struct chk_ticks *const t = ticks_of(rank, thread - 1u);
-  if (tick > __atomic_load_n(&t->newest, __ATOMIC_ACQUIRE)) return CHK_OPEN;
-  const uint64_t when = __atomic_load_n(&t->when[tick % CHK_TICKS], __ATOMIC_RELAXED);
-  const uint64_t number = when & ((UINT64_C(1) << CHK_TICK_SHIFT) - 1);
-  const bool is_it = (when ^ (uint64_t)tick << CHK_TICK_SHIFT) >> CHK_TICK_SHIFT == 0;
-  return is_it && number > least ? number : least;
-}
-
-uint64_t chk_thread_gave(const struct chk_access *a) {
-  return gave(a->rank, a->thread, a->tick, a->done);
+bool chk_thread_heard_of(const struct chk_access *a) {
+  return has_heard_tick(a->rank, a->thread, a->tick, a->done);
 }
 
 bool chk_thread_accepted(const struct chk_access *a) {
@@ -250,20 +261,21 @@ bool chk_thread_accepted(const struct chk_access *a) {
   if (!a->accept) return true;
   if (rank == chk.rank)
     return !thread || !chk.thread || chk.self->clock[thread - 1] >= a->accept_tick;
-  return chk_thread_heard(rank) >=
-         (thread ? gave(rank, thread, a->accept_tick, a->accept) : a->accept);
+  return has_heard_tick(rank, thread, a->accept_tick, a->accept);
 }
 
 void chk_thread_gives(void) {
-  add_self(given[GIVEN]);
-  memcpy(given[chk.clock[chk.rank] % GIVEN], given[GIVEN], sizeof given[GIVEN]);
   tick();
 }
 
-void chk_thread_hears(const uint64_t *clocks_of) {
-  const uint64_t now = chk.clock[chk.rank], clock = clocks_of[chk.rank];
-  if (has_heard()) join_heard(chk.thread ? heard_by_self() : heard_at(HEARD_BY_ALL), clocks_of);
-  if (clock) hear(clock < now && now - clock < GIVEN ? given[clock % GIVEN] : given[GIVEN]);
+void chk_thread_hears(const struct chk_clocks *clocks) {
+  if (has_heard()) chk_join_clocks(chk.thread ? heard_by_self() : heard_at(HEARD_BY_ALL), *clocks);
+  if (!chk.thread) return;
+  for (uint32_t i = 0; i < columned; i++) {
+    const uint32_t column = column_of(chk.rank, i);
+    const uint32_t tick = column == CHK_NO_COLUMN ? given[i] : clocks->tick[column - 1];
+    if (chk.self->clock[i] < tick) chk.self->clock[i] = tick;
+  }
 }
 
 bool chk_thread_ordered(const struct chk_access *a) {

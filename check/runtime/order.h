@@ -39,24 +39,46 @@ uint32_t chk_thread_number(uint16_t name);
 /* The acting thread gives to an object with this address, and hears of what others have given. */
 void chk_object_gets(uintptr_t addr);
 void chk_object_tells(uintptr_t addr);
-/* This rank is about to give, and has given: what its threads gave so far is what others have heard
- * of with this number of its clock. The acting thread hears of clocks, [ranks]. */
+/* The acting thread is about to give to other ranks, has given, and hears of what they gave. */
 void chk_thread_tells(void);
 void chk_thread_gives(void);
-void chk_thread_hears(const uint64_t *clock);
+void chk_thread_hears(const struct chk_clocks *clocks);
 /* Whether a complete access of this rank is before what the acting thread does. */
 bool chk_thread_ordered(const struct chk_access *a);
 /* The clock of another rank of which the acting thread has heard. */
 uint64_t chk_thread_heard(uint32_t rank);
-/* The number of its rank's clock with which a complete access was given. CHK_OPEN: not yet. */
-uint64_t chk_thread_gave(const struct chk_access *a);
-/* Whether it has heard that an access was accepted. */
+/* Whether it has heard of a complete access of another rank, and that an access was accepted. */
+bool chk_thread_heard_of(const struct chk_access *a);
 bool chk_thread_accepted(const struct chk_access *a);
-/* What the acting thread gives to others: the clocks of which it has heard, [ranks]. */
-const uint64_t *chk_thread_clocks(void);
+/* What the acting thread gives to others: the clocks of which it has heard. */
+struct chk_clocks chk_thread_clocks(void);
 
-static inline const uint64_t *chk_known_clocks(void) {
-  return CHK_UNLIKELY(chk.each_thread) ? chk_thread_clocks() : chk.clock;
+static inline struct chk_clocks chk_known_clocks(void) {
+  if (CHK_UNLIKELY(chk.each_thread)) return chk_thread_clocks();
+  return (struct chk_clocks){chk.clock, chk.ticks};
+}
+
+/* Ticks that may not be 0. */
+static inline uint32_t chk_columns(void) {
+  const uint64_t all = __atomic_load_n(&chk.area->columns, __ATOMIC_ACQUIRE);
+  return all < CHK_COLUMNS ? (uint32_t)all : CHK_COLUMNS;
+}
+
+static inline void chk_join_clocks(struct chk_clocks into, struct chk_clocks from) {
+  for (uint32_t r = 0; r < chk.ranks; r++)
+    if (into.rank[r] < from.rank[r]) into.rank[r] = from.rank[r];
+  for (uint32_t i = 0, end = chk_columns(); i < end; i++)
+    if (into.tick[i] < from.tick[i]) into.tick[i] = from.tick[i];
+}
+
+/* Whether the acting thread has heard of all of these clocks. */
+static inline bool chk_knows_clocks(struct chk_clocks clocks) {
+  const struct chk_clocks known = chk_known_clocks();
+  for (uint32_t r = 0; r < chk.ranks; r++)
+    if (clocks.rank[r] > known.rank[r]) return false;
+  for (uint32_t i = 0, end = chk_columns(); i < end; i++)
+    if (clocks.tick[i] > known.tick[i]) return false;
+  return true;
 }
 
 static inline bool chk_accepted(const struct chk_access *a) {

@@ -13,6 +13,8 @@
  */
 #include "check/runtime/chk.h"
 
+#include <string.h>
+
 _Static_assert(CHK_PAST_MOST == 1 << (56 - CHK_GIVEN_BITS) && CHK_PAST_RANKS == 0xff,
                "a word has 64 bits");
 
@@ -29,27 +31,39 @@ static uint64_t clock_of(uint64_t given) {
   return given & CHK_GIVEN_CLOCK;
 }
 
-static struct chk_past *past_at(uint32_t rank, uint64_t index) {
-  const uint64_t at = rank * (chk.area->past_count + 1) + index;
-  return (struct chk_past *)(void *)((char *)chk_at(chk.area, chk.area->where_past) +
-                                     at * chk.area->past_bytes);
+/* Clocks of its past. */
+struct kept {
+  struct chk_past *at;
+  struct chk_clocks clocks;
+};
+
+static struct kept kept_at(uint32_t rank, uint64_t index) {
+  struct chk_area *const a = chk.area;
+  const uint64_t at = rank * (a->past_count + 1) + index;
+  struct chk_past *const past = (void *)((char *)chk_at(a, a->where_past) + at * a->past_bytes);
+  return (struct kept){past, {past->clock, chk_ticks_at(a, a->where_past_tick, at)}};
 }
 
-static struct chk_past *past_of(uint32_t rank, uint64_t number) {
-  return past_at(rank, number & (chk.area->past_count - 1));
+static struct kept past_of(uint32_t rank, uint64_t number) {
+  return kept_at(rank, number & (chk.area->past_count - 1));
 }
 
 /* The maximum of the clocks that it has kept. */
-static uint64_t *most_of(uint32_t rank) {
-  return past_at(rank, chk.area->past_count)->clock;
+static struct chk_clocks most_of(uint32_t rank) {
+  return kept_at(rank, chk.area->past_count).clocks;
 }
 
-void chk_heard(const uint64_t *clock, uint32_t site) {
-  if (CHK_UNLIKELY(chk.each_thread)) chk_thread_hears(clock);
+void chk_heard(struct chk_clocks clocks, uint32_t site) {
+  if (CHK_UNLIKELY(chk.each_thread)) chk_thread_hears(&clocks);
   for (uint32_t r = 0; r < chk.ranks; r++) {
-    if (clock[r] <= chk.clock[r]) continue;
-    chk.clock[r] = clock[r];
+    if (clocks.rank[r] <= chk.clock[r]) continue;
+    chk.clock[r] = clocks.rank[r];
     chk.heard[r] = site;
+    chk.changed = true;
+  }
+  for (uint32_t i = 0, end = chk_columns(); i < end; i++) {
+    if (clocks.tick[i] <= chk.ticks[i]) continue;
+    chk.ticks[i] = clocks.tick[i];
     chk.changed = true;
   }
 }
@@ -57,33 +71,38 @@ void chk_heard(const uint64_t *clock, uint32_t site) {
 /* ---- give */
 
 /* Keeps what is given now, and more; NULL: none. */
-static void keep(const uint64_t *more) {
-  const uint64_t *const known = chk_known_clocks();
-  struct chk_past *const p = past_of(chk.rank, ++chk.past);
-  uint64_t *const most = most_of(chk.rank);
-  __atomic_store_n(&p->since, 0, __ATOMIC_RELAXED);
+static void keep(const struct chk_clocks *more) {
+  const struct chk_clocks known = chk_known_clocks(), most = most_of(chk.rank);
+  const struct kept p = past_of(chk.rank, ++chk.past);
+  __atomic_store_n(&p.at->since, 0, __ATOMIC_RELAXED);
   __atomic_thread_fence(__ATOMIC_RELEASE);
   for (uint32_t r = 0; r < chk.ranks; r++) {
-    const uint64_t clock = more && more[r] > known[r] ? more[r] : known[r];
-    __atomic_store_n(&p->clock[r], clock, __ATOMIC_RELAXED);
-    if (clock > most[r]) __atomic_store_n(&most[r], clock, __ATOMIC_RELAXED);
+    const uint64_t own = known.rank[r], its = more ? more->rank[r] : 0,
+                   clock = its > own ? its : own;
+    __atomic_store_n(&p.clocks.rank[r], clock, __ATOMIC_RELAXED);
+    if (clock > most.rank[r]) __atomic_store_n(&most.rank[r], clock, __ATOMIC_RELAXED);
   }
-  __atomic_store_n(&p->since, chk.clock[chk.rank], __ATOMIC_RELEASE);
+  for (uint32_t i = 0, end = chk_columns(); i < end; i++) {
+    const uint32_t own = known.tick[i], its = more ? more->tick[i] : 0,
+                   tick = its > own ? its : own;
+    __atomic_store_n(&p.clocks.tick[i], tick, __ATOMIC_RELAXED);
+    if (tick > most.tick[i]) __atomic_store_n(&most.tick[i], tick, __ATOMIC_RELAXED);
+  }
+  __atomic_store_n(&p.at->since, chk.clock[chk.rank], __ATOMIC_RELEASE);
   chk.changed = more != NULL;
 }
 
 /* Whether the acting thread has heard of other clocks than those that were kept last. */
 static bool is_another(void) {
-  const uint64_t *const known = chk_known_clocks(), *const last =
-                                                        past_of(chk.rank, chk.past)->clock;
+  const struct chk_clocks known = chk_known_clocks(), last = past_of(chk.rank, chk.past).clocks;
   for (uint32_t r = 0; r < chk.ranks; r++)
-    if (r != chk.rank && known[r] != last[r]) return true;
-  return false;
+    if (r != chk.rank && known.rank[r] != last.rank[r]) return true;
+  return memcmp(known.tick, last.tick, chk_columns() * sizeof *last.tick) != 0;
 }
 
 /* This rank hears of the joined set. */
 static void hear_joined(void) {
-  chk_heard(past_of(chk.rank, chk_joined)->clock, chk.synced);
+  chk_heard(past_of(chk.rank, chk_joined).clocks, chk.synced);
   chk_joined = 0;
 }
 
@@ -106,7 +125,8 @@ uint64_t chk_give_any(void) {
 
 uint64_t chk_give_joined(uint64_t was) {
   if (chk_joined || !chk.area->past_count || chk.clock[chk.rank] > CHK_GIVEN_CLOCK) return 0;
-  keep(chk_clocks_of(was));
+  const struct chk_clocks more = chk_clocks_of(was);
+  keep(&more);
   chk_joined = chk.past;
   return given(CHK_GIVEN_JOINED);
 }
@@ -114,35 +134,35 @@ uint64_t chk_give_joined(uint64_t was) {
 /* ---- take */
 
 /* Copies clocks of a rank. Returns whether they are those of this number of its clock. */
-static bool copy_past(const struct chk_past *p, uint64_t clock, uint64_t into[]) {
-  const uint64_t since = __atomic_load_n(&p->since, __ATOMIC_ACQUIRE);
+static void copy_clocks(struct chk_clocks from, struct chk_clocks into) {
+  for (uint32_t r = 0; r < chk.ranks; r++)
+    into.rank[r] = __atomic_load_n(&from.rank[r], __ATOMIC_RELAXED);
+  for (uint32_t i = 0, end = chk_columns(); i < end; i++)
+    into.tick[i] = __atomic_load_n(&from.tick[i], __ATOMIC_RELAXED);
+}
+
+static bool copy_past(struct kept p, uint64_t clock, struct chk_clocks into) {
+  const uint64_t since = __atomic_load_n(&p.at->since, __ATOMIC_ACQUIRE);
   if (!since || since > clock) return false;
-  for (uint32_t r = 0; r < chk.ranks; r++)
-    into[r] = __atomic_load_n(&p->clock[r], __ATOMIC_RELAXED);
+  copy_clocks(p.clocks, into);
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  return __atomic_load_n(&p->since, __ATOMIC_RELAXED) == since;
+  return __atomic_load_n(&p.at->since, __ATOMIC_RELAXED) == since;
 }
 
-const uint64_t *chk_clocks_of(uint64_t given) {
+struct chk_clocks chk_clocks_of(uint64_t given) {
   static uint64_t clocks[CHK_PAST_RANKS];
+  static uint32_t ticks[CHK_COLUMNS];
+  const struct chk_clocks into = {clocks, ticks};
   const uint32_t rank = rank_of(given);
-  if (!copy_past(past_of(rank, given >> CHK_GIVEN_BITS), clock_of(given), clocks)) /* forgotten */
-    for (uint32_t r = 0; r < chk.ranks; r++)
-      clocks[r] = __atomic_load_n(&most_of(rank)[r], __ATOMIC_RELAXED);
+  if (!copy_past(past_of(rank, given >> CHK_GIVEN_BITS), clock_of(given), into)) /* forgotten */
+    copy_clocks(most_of(rank), into);
   clocks[rank] = clock_of(given);
-  return clocks;
-}
-
-static bool covers_all(const uint64_t *clocks) {
-  const uint64_t *const known = chk_known_clocks();
-  for (uint32_t r = 0; r < chk.ranks; r++)
-    if (clocks[r] > known[r]) return false;
-  return true;
+  return into;
 }
 
 bool chk_covers(uint64_t given) {
   if (CHK_UNLIKELY((given & CHK_GIVEN_JOINED) || chk.each_thread))
-    return covers_all(chk_clocks_of(given));
+    return chk_knows_clocks(chk_clocks_of(given));
   return chk.clock[rank_of(given)] >= clock_of(given);
 }
 

@@ -73,7 +73,7 @@ static bool is_ordered(const struct chk_access *a) {
   if (a->rank == chk.rank && chk.in_order && !(a->flags & CHK_LOCAL)) return true;
   if (a->done == CHK_OPEN) return false;
   if (a->rank == chk.rank) return own_ordered(a);
-  return heard_of(a->rank) >= (CHK_UNLIKELY(a->thread) ? chk_thread_gave(a) : a->done);
+  return CHK_UNLIKELY(a->thread) ? chk_thread_heard_of(a) : heard_of(a->rank) >= a->done;
 }
 
 /* Whether an access is ordered before the one that is compared. */

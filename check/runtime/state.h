@@ -43,12 +43,13 @@ struct chk {
   struct chk_area *area;
   struct chk_shadow *shadows; /* in the area */
   uint32_t rank, ranks;
-  uint64_t *clock;       /* [ranks] */
-  uint64_t past;         /* the newest of this rank that it has kept, see past.c */
-  bool changed;          /* clocks of others have changed since */
-  uint32_t *heard;       /* [ranks] where this rank last heard of that one, a site */
-  uint32_t synced;       /* its last synchronisation, a site */
-  uint32_t message_site; /* the site of what comes by messages */
+  uint64_t *clock;             /* [ranks] */
+  uint32_t ticks[CHK_COLUMNS]; /* of threads of other ranks, what this rank has heard of */
+  uint64_t past;               /* the newest of this rank that it has kept, see past.c */
+  bool changed;                /* clocks of others have changed since */
+  uint32_t *heard;             /* [ranks] where this rank last heard of that one, a site */
+  uint32_t synced;             /* its last synchronisation, a site */
+  uint32_t message_site;       /* the site of what comes by messages */
   const struct gexx_waitinfo *statement; /* a run-time library's, of the program; or NULL */
   uint32_t open_here;                    /* local sides of transfers that are not complete */
   uint32_t open_count;                   /* accesses of this rank that are not complete */

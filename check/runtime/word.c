@@ -42,7 +42,7 @@ void chk_word_give_in(struct chk_page *p, uint32_t owner, uintptr_t addr, uint32
     return;
   }
   if (!is_object(was)) {
-    const uint32_t object = chk_object_new(was ? chk_clocks_of(was) : NULL);
+    const uint32_t object = chk_object_new(was);
     if (!object) return;
     __atomic_store_n(word, CHK_GIVEN_OBJECT | object, __ATOMIC_RELEASE);
   }
