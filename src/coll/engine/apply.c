@@ -2,8 +2,8 @@
 /*
  * Calling clients' reduction functions, see apply.h.
  *
- * Owns: the queue of calls that are posted (state.h). Called by the engine, by shared.c and by the
- * progress hook. Calls: the client's functions. Invariants: the queue is guarded by the lock of
+ * Owns: the queue of calls that are posted (state.h). Called by the engine, by coll/shared and by
+ * the progress hook. Calls: the client's functions. Invariants: the queue is guarded by the lock of
  * collectives, which is not held while a function runs; while calls are posted no thread that has
  * polled sleeps for long, because tmb_apply_run then never says that there was nothing to do.
  */

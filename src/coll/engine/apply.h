@@ -2,7 +2,7 @@
 /*
  * Calls of clients' reduction functions: made by the progress hook, outside every lock.
  *
- * Owns: struct tmb_apply, and the declarations of apply.c. Called by the engine and by shared.c,
+ * Owns: struct tmb_apply, and the declarations of apply.c. Called by the engine and by coll/shared,
  * under the lock of collectives. Calls: the client's function. A collective that comes to such a
  * call posts it, is left alone until it is made, and then goes on (`then`). Any thread that polls
  * could make it, but a function may take long, and a thread that waits for something else should

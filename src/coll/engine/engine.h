@@ -117,7 +117,7 @@ struct tmb_coll_team {
   struct tmb_named_barrier barrier;
   struct tmb_coll_shared shared;
   struct tmb_team
-      *near; /* the members in this node as a team, NULL: not needed yet; made by shared.c */
+      *near; /* the members in this node as a team, NULL: not needed yet; made by shared_step.c */
   struct tmb_team *whole;       /* of such a team: the team whose node it is; else NULL */
   uint64_t published, compared; /* collectives of a debug client, see signature.c */
   struct tmb_team *next_published;

@@ -3,7 +3,7 @@
  * Collectives of short data over a team's shared memory: members write (show) their data in their
  * own row, and read those of the others there.
  *
- * Owns: the declarations of shared.c and shared_now.c. Called by calls/start.c, under the lock of
+ * Owns: the declarations of the files of this folder. Called by calls/start.c, under the lock of
  * collectives. Calls: core/shared.h. Data are cut into chunks,
  * numbered per team; a member that has data for a chunk copies them into the chunk's place in its
  * row, and those that want them read them there: one step for any team size, no message. After R.
@@ -43,6 +43,8 @@ int tmb_coll_shared_advance(void);
 
 /* The team has lost a member: complete its collectives that wait, marked as having met a loss. */
 void tmb_coll_shared_abandon(struct tmb_team *team);
+
+/* ---- shared_step.c */
 
 /* Use of the memory that members of a node share, for schedules. */
 extern const struct tmb_coll_boards tmb_coll_boards;

@@ -2,14 +2,14 @@
 /*
  * Meetings of a team's members at the chunks of a collective, where ranks outnumber processors.
  *
- * Owns nothing. Included by shared.c. Calls: shared_row.h. Where each rank has a processor, a
- * member reads the rows of the others until all have shown their data. Where several share one, a
- * member that does so has its turn in vain until the last one has come, and each of them wakes it
- * from its sleep. So those who show data count themselves in a word of the chunk's head, in the row
- * of team rank 0. The last one says in this word that all have come, and wakes those who want the
- * data. Invariants: a member counts itself after it has published its chunk; nobody shows the chunk
- * that uses a head next before all have read this one, so a word changes its number only after
- * that.
+ * Owns nothing. Included by shared_show.c and shared_take.c. Calls: shared_row.h. Where each rank
+ * has a processor, a member reads the rows of the others until all have shown their data. Where
+ * several share one, a member that does so has its turn in vain until the last one has come, and
+ * each of them wakes it from its sleep. So those who show data count themselves in a word of the
+ * chunk's head, in the row of team rank 0. The last one says in this word that all have come, and
+ * wakes those who want the data. Invariants: a member counts itself after it has published its
+ * chunk; nobody shows the chunk that uses a head next before all have read this one, so a word
+ * changes its number only after that.
  */
 #ifndef TMB_COLL_SHARED_MEET_H
 #define TMB_COLL_SHARED_MEET_H

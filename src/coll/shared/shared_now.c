@@ -50,7 +50,7 @@ static inline const char *find(struct now *n, uint32_t member) {
   return tmb_row_data(n->b->row[member], n->number, n->shown);
 }
 
-/* Combine the data of all, the highest rank first, as shared.c does. */
+/* Combine the data of all, the highest rank first, as shared_take.c does. */
 static bool combine(struct now *n) {
   const struct tmb_reducer *r = &n->call->reducer;
   const size_t bytes = n->call->bytes, count = bytes / r->elem;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writing (showing) and reading chunks in the rows of a team: common to shared.c and shared_now.c.
+ * Writing (showing) and reading chunks in the rows of a team: common to all files here.
  *
- * Owns nothing. Included by shared.c and shared_now.c. Calls: core's shared rows, the conduit's
+ * Owns nothing. Included by shared_op.h and shared_now.c. Calls: core's shared rows, the conduit's
  * notify, the tuning. A member publishes its count of read chunks, and wakes the others, at
  * multiples of STRIDE only, so most chunks cost the reader no store. Therefore heads and slots
  * become free half of them at a time. Invariants: as in shared.h; guarded by the lock of
