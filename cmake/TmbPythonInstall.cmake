@@ -20,7 +20,8 @@ install(TARGETS tombolo_tool RUNTIME DESTINATION tombolo/_bin
 install(TARGETS tombolo_shared LIBRARY DESTINATION tombolo/_lib
   COMPONENT wheel NAMELINK_SKIP EXCLUDE_FROM_ALL)
 set(tmb_py_plugins tombolo_net_udp)
-foreach(plugin tombolo_net_ofi tombolo_net_mpi_openmpi tombolo_net_mpi_mpich)
+foreach(plugin tombolo_net_ofi tombolo_net_mpi_openmpi tombolo_net_mpi_mpich tombolo_check
+    tombolo_replay)
   if(TARGET ${plugin})
     list(APPEND tmb_py_plugins ${plugin})
   endif()

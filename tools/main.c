@@ -3,7 +3,8 @@
  * The `tombolo` command: finds the subcommand and hands over.
  *
  * Owns: the table of subcommands. Called by the user. Calls: tool_<name>_main.
- * Invariants: an unknown subcommand is exit code 2 with the list of known ones.
+ * Invariants: an unknown subcommand is exit code 2 with the list of known ones. A command whose
+ * files are not installed, as in a Python wheel, is listed apart, and says itself what it lacks.
  */
 #include "tool.h"
 
@@ -12,50 +13,93 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <unistd.h>
+
+#define HEADERS "/include/gasnetex.h"
+
 struct subcommand {
   const char *name;
   tool_main *main;
   const char *help;
+  const char *needs[2]; /* one of these files, below tool_root(); NULL: no file */
 };
 
-static void print_usage(FILE *to, const struct subcommand *table) {
-  fputs("Usage: tombolo COMMAND [ARGUMENTS]\n\nCommands:\n", to);
-  for (const struct subcommand *s = table; s->name; s++)
-    if (s->main) fprintf(to, "  %-8s %s\n", s->name, s->help);
+static const struct subcommand table[] = {
+    {"run",
+     tool_run_main,
+     "start a program as the ranks of a job, on this machine or on others",
+     {NULL}},
+    {"cc", tool_cc_main, "compile a C program", {HEADERS}},
+    {"c++", tool_cxx_main, "compile a C++ program", {HEADERS}},
+    {"fc", tool_fc_main, "compile a coarray Fortran program", {HEADERS}},
+    {"upcc", tool_upcc_main, "compile a UPC program", {"/libexec/tombolo/upc1"}},
+    {"upcrun",
+     tool_upcrun_main,
+     "start a UPC program, with the options of older launchers",
+     {"/libexec/tombolo/upc1"}},
+    {"ps", tool_ps_main, "show the jobs of this user", {NULL}},
+    {"top", tool_top_main, "show what the ranks of a running job do, every second", {NULL}},
+    {"why",
+     tool_why_main,
+     "say what the ranks of a job wait for, and which call is missing",
+     {NULL}},
+    {"view", tool_view_main, "make an HTML page of a trace: timeline, waits, advice", {NULL}},
+    {"info", tool_info_main, "show version, settings, conduits, topology and limits", {NULL}},
+    {"doctor", tool_doctor_main, "check whether this machine and other hosts can run jobs", {NULL}},
+    {"explain", tool_explain_main, "say what a message with a number means", {NULL}},
+    {"bench",
+     tool_bench_main,
+     "measure put, get, messages and start-up",
+     {"/bench/tombolo-bench-p2p", "/libexec/tombolo/tombolo-bench-p2p"}},
+    {"tune",
+     tool_tune_main,
+     "measure the algorithms of collectives, write a table of the fastest",
+     {"/bench/tombolo-bench-p2p", "/libexec/tombolo/tombolo-bench-p2p"}},
+    {"sim",
+     tool_sim_main,
+     "simulate collectives and applications on a described machine",
+     {"/sim/sim", "/libexec/tombolo/sim"}},
+    {"watch",
+     tool_watch_main,
+     "supervise ranks that mpirun or srun started (called by the library)",
+     {NULL}},
+    {NULL, NULL, NULL, {NULL}},
+};
+
+static bool is_here(const struct subcommand *s) {
+  if (!s->needs[0] || !tool_root()) return true;
+  for (size_t i = 0; i < sizeof s->needs / sizeof *s->needs && s->needs[i]; i++)
+    if (access(tool_format(tool_root(), s->needs[i], ""), R_OK) == 0) return true;
+  return false;
+}
+
+/* Lists the commands that are here, or those that are not, below a title. */
+static void print_commands(FILE *to, bool here, const char *title) {
+  for (const struct subcommand *s = table; s->name; s++) {
+    if (!s->main || is_here(s) != here) continue;
+    fprintf(to, "%s  %-8s %s\n", title, s->name, s->help);
+    title = "";
+  }
+}
+
+static void print_usage(FILE *to) {
+  fputs("Usage: tombolo COMMAND [ARGUMENTS]\n\n", to);
+  print_commands(to, true, "Commands:\n");
+  print_commands(
+      to, table, false,
+      "\nNot in this installation; packages of Debian and 'cmake --install' have them:\n");
   fputs("\n'tombolo COMMAND --help' explains a command; 'tombolo version' shows the version.\n",
         to);
 }
 
-static const char *name_of(const void *table, int i) {
-  const struct subcommand *s = (const struct subcommand *)table + i;
+static const char *name_of(const void *commands, int i) {
+  const struct subcommand *s = (const struct subcommand *)commands + i;
   return !s->name ? NULL : s->main ? s->name : "";
 }
 
 static int start(int argc, char **argv) {
-  const struct subcommand table[] = {
-      {"run", tool_run_main, "start a program as the ranks of a job, on this machine or on others"},
-      {"cc", tool_cc_main, "compile a C program"},
-      {"c++", tool_cxx_main, "compile a C++ program"},
-      {"fc", tool_fc_main, "compile a coarray Fortran program"},
-      {"upcc", tool_upcc_main, "compile a UPC program"},
-      {"upcrun", tool_upcrun_main, "start a UPC program, with the options of older launchers"},
-      {"ps", tool_ps_main, "show the jobs of this user"},
-      {"top", tool_top_main, "show what the ranks of a running job do, every second"},
-      {"why", tool_why_main, "say what the ranks of a job wait for, and which call is missing"},
-      {"view", tool_view_main, "make an HTML page of a trace: timeline, waits, advice"},
-      {"info", tool_info_main, "show version, settings, conduits, topology and limits"},
-      {"doctor", tool_doctor_main, "check whether this machine and other hosts can run jobs"},
-      {"explain", tool_explain_main, "say what a message with a number means"},
-      {"bench", tool_bench_main, "measure put, get, messages and start-up"},
-      {"tune", tool_tune_main,
-       "measure the algorithms of collectives, write a table of the fastest"},
-      {"sim", tool_sim_main, "simulate collectives and applications on a described machine"},
-      {"watch", tool_watch_main,
-       "supervise ranks that mpirun or srun started (called by the library)"},
-      {NULL, NULL, NULL},
-  };
   if (argc < 2) {
-    print_usage(stderr, table);
+    print_usage(stderr);
     return TOOL_EXIT_USAGE;
   }
   if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0 ||
@@ -65,7 +109,7 @@ static int start(int argc, char **argv) {
   }
   const bool helps = strcmp(argv[1], "help") == 0;
   if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (helps && argc == 2)) {
-    print_usage(stdout, table);
+    print_usage(stdout);
     return 0;
   }
   if (helps) {
@@ -87,7 +131,7 @@ static int start(int argc, char **argv) {
     return TOOL_EXIT_USAGE;
   }
   fprintf(stderr, "tombolo: there is no command '%s'\n", argv[1]);
-  print_usage(stderr, table);
+  print_usage(stderr);
   return TOOL_EXIT_USAGE;
 }
 

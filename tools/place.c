@@ -4,7 +4,7 @@
  *
  * Owns: both paths. Called by tools/fc, tools/upcc and tools/check. Calls: /proc/self/exe.
  * Invariant: what is installed is found beside the command, also where it was moved, or installed
- * with another prefix than that of the build.
+ * with another prefix than that of the build. A Python wheel has its libraries in _lib.
  */
 #define _GNU_SOURCE
 #include "tool.h"
@@ -32,5 +32,7 @@ const char *tool_libraries(void) {
   if (folder || !tool_root()) return folder;
   const char *const installed = tool_format(tool_root(), "/" TMB_LIBRARY_FOLDER, "");
   const bool there = access(tool_format(installed, "/libtombolo.so", ""), R_OK) == 0;
+  char *const of_wheel = tool_format(tool_root(), "/_lib", "");
+  if (!there && access(of_wheel, R_OK) == 0) return folder = of_wheel;
   return folder = there ? installed : tool_format(tool_root(), "/lib", "");
 }

@@ -50,8 +50,8 @@ char *tool_format(const char *a, const char *b, const char *c);
 /* Folder of the installation or build tree: the command lies in its bin/. NULL with errno. */
 const char *tool_root(void);
 
-/* Folder of the libraries in it: lib, or lib64 and the like of a distribution; lib in a build tree.
- * NULL with errno. */
+/* Folder of the libraries in it: lib, or lib64 and the like of a distribution; lib in a build tree,
+ * _lib in a Python wheel. NULL with errno. */
 const char *tool_libraries(void);
 
 /* "tombolo 0.1.0 (revision)" as printed by --version. */

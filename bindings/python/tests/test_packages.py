@@ -42,6 +42,29 @@ def test_build_needs_no_numpy(tmp_path):
     assert done.returncode == 0 and done.stdout.count(";") == 3
 
 
+def finds_races(site):
+    """The checker is in the wheel, and finds a race of two lines."""
+    program = "import tombolo; j = tombolo.init(); a = j.zeros(2); j.barrier(); a.put(0, 0, 1.0)"
+    words = [sys.executable, "-m", "tombolo", "run", "-n", "2", "--timeout", "60"]
+    done = subprocess.run(
+        [*words, "--check", "races", "-c", program], env={**environment(), "PYTHONPATH": str(site)},
+        cwd="/", capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 66 and "missing: " in done.stderr, done.stdout + done.stderr
+
+
+def lists_commands(site):
+    """Commands that need headers, compilers or benchmarks are listed apart."""
+    done = subprocess.run(
+        [site / "tombolo/_bin/tombolo", "--help"], capture_output=True, text=True, check=True
+    )
+    here, there = done.stdout.split("\nNot in this installation; ")
+    for name in ("run", "why", "info", "doctor"):
+        assert f"\n  {name} " in here and f"\n  {name} " not in there, done.stdout
+    for name in ("cc", "c++", "fc", "upcc", "bench"):
+        assert f"\n  {name} " in there and f"\n  {name} " not in here, done.stdout
+
+
 def test_wheel(tmp_path):
     """The files that pip packs: they find each other, and nothing of the build tree."""
     site = tmp_path / "site"
@@ -56,6 +79,8 @@ def test_wheel(tmp_path):
         assert str(BUILD) not in libraries and str(site) in libraries, libraries
     assert run_there(site, 2) == str(site / "tombolo/__init__.py")
     assert run_there(site, 2, **FAR).startswith(str(site))
+    finds_races(site)
+    lists_commands(site)
 
 
 def test_install(tmp_path):
