@@ -15,62 +15,49 @@
 
 #include <unistd.h>
 
-#define HEADERS "/include/gasnetex.h"
+/* What commands need, below tool_root(): of a build tree, and installed. */
+static const char *const headers_at[] = {"/include/gasnetex.h", "/include/gasnetex.h"};
+static const char *const upc_at[] = {"/libexec/tombolo/upc1", "/libexec/tombolo/upc1"};
+static const char *const bench_at[] = {"/bench/tombolo-bench-p2p",
+                                       "/libexec/tombolo/tombolo-bench-p2p"};
+static const char *const sim_at[] = {"/sim/sim", "/libexec/tombolo/sim"};
 
 struct subcommand {
   const char *name;
   tool_main *main;
   const char *help;
-  const char *needs[2]; /* one of these files, below tool_root(); NULL: no file */
+  const char *const *needs; /* [2] one of these files; NULL: none */
 };
 
 static const struct subcommand table[] = {
-    {"run",
-     tool_run_main,
-     "start a program as the ranks of a job, on this machine or on others",
-     {NULL}},
-    {"cc", tool_cc_main, "compile a C program", {HEADERS}},
-    {"c++", tool_cxx_main, "compile a C++ program", {HEADERS}},
-    {"fc", tool_fc_main, "compile a coarray Fortran program", {HEADERS}},
-    {"upcc", tool_upcc_main, "compile a UPC program", {"/libexec/tombolo/upc1"}},
-    {"upcrun",
-     tool_upcrun_main,
-     "start a UPC program, with the options of older launchers",
-     {"/libexec/tombolo/upc1"}},
-    {"ps", tool_ps_main, "show the jobs of this user", {NULL}},
-    {"top", tool_top_main, "show what the ranks of a running job do, every second", {NULL}},
-    {"why",
-     tool_why_main,
-     "say what the ranks of a job wait for, and which call is missing",
-     {NULL}},
-    {"view", tool_view_main, "make an HTML page of a trace: timeline, waits, advice", {NULL}},
-    {"info", tool_info_main, "show version, settings, conduits, topology and limits", {NULL}},
-    {"doctor", tool_doctor_main, "check whether this machine and other hosts can run jobs", {NULL}},
-    {"explain", tool_explain_main, "say what a message with a number means", {NULL}},
-    {"bench",
-     tool_bench_main,
-     "measure put, get, messages and start-up",
-     {"/bench/tombolo-bench-p2p", "/libexec/tombolo/tombolo-bench-p2p"}},
-    {"tune",
-     tool_tune_main,
-     "measure the algorithms of collectives, write a table of the fastest",
-     {"/bench/tombolo-bench-p2p", "/libexec/tombolo/tombolo-bench-p2p"}},
-    {"sim",
-     tool_sim_main,
-     "simulate collectives and applications on a described machine",
-     {"/sim/sim", "/libexec/tombolo/sim"}},
-    {"watch",
-     tool_watch_main,
-     "supervise ranks that mpirun or srun started (called by the library)",
-     {NULL}},
-    {NULL, NULL, NULL, {NULL}},
+    {"run", tool_run_main, "start a program as the ranks of a job, on this machine or on others",
+     NULL},
+    {"cc", tool_cc_main, "compile a C program", headers_at},
+    {"c++", tool_cxx_main, "compile a C++ program", headers_at},
+    {"fc", tool_fc_main, "compile a coarray Fortran program", headers_at},
+    {"upcc", tool_upcc_main, "compile a UPC program", upc_at},
+    {"upcrun", tool_upcrun_main, "start a UPC program, with the options of older launchers",
+     upc_at},
+    {"ps", tool_ps_main, "show the jobs of this user", NULL},
+    {"top", tool_top_main, "show what the ranks of a running job do, every second", NULL},
+    {"why", tool_why_main, "say what the ranks of a job wait for, and which call is missing", NULL},
+    {"view", tool_view_main, "make an HTML page of a trace: timeline, waits, advice", NULL},
+    {"info", tool_info_main, "show version, settings, conduits, topology and limits", NULL},
+    {"doctor", tool_doctor_main, "check whether this machine and other hosts can run jobs", NULL},
+    {"explain", tool_explain_main, "say what a message with a number means", NULL},
+    {"bench", tool_bench_main, "measure put, get, messages and start-up", bench_at},
+    {"tune", tool_tune_main, "measure the algorithms of collectives, write a table of the fastest",
+     bench_at},
+    {"sim", tool_sim_main, "simulate collectives and applications on a described machine", sim_at},
+    {"watch", tool_watch_main,
+     "supervise ranks that mpirun or srun started (called by the library)", NULL},
+    {NULL, NULL, NULL, NULL},
 };
 
 static bool is_here(const struct subcommand *s) {
-  if (!s->needs[0] || !tool_root()) return true;
-  for (size_t i = 0; i < sizeof s->needs / sizeof *s->needs && s->needs[i]; i++)
-    if (access(tool_format(tool_root(), s->needs[i], ""), R_OK) == 0) return true;
-  return false;
+  if (!s->needs || !tool_root()) return true;
+  return access(tool_format(tool_root(), s->needs[0], ""), R_OK) == 0 ||
+         access(tool_format(tool_root(), s->needs[1], ""), R_OK) == 0;
 }
 
 /* Lists the commands that are here, or those that are not, below a title. */
@@ -86,7 +73,7 @@ static void print_usage(FILE *to) {
   fputs("Usage: tombolo COMMAND [ARGUMENTS]\n\n", to);
   print_commands(to, true, "Commands:\n");
   print_commands(
-      to, table, false,
+      to, false,
       "\nNot in this installation; packages of Debian and 'cmake --install' have them:\n");
   fputs("\n'tombolo COMMAND --help' explains a command; 'tombolo version' shows the version.\n",
         to);
