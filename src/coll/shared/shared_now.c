@@ -38,14 +38,18 @@ static inline void copy(void *to, const void *from, size_t bytes) {
     memcpy(to, from, bytes);
 }
 
+/* Whether a reading is left. */
+static inline bool another(struct now *n) {
+  if (n->readings == 0) return false;
+  n->readings--;
+  return true;
+}
+
 /* The data that a member shows; NULL when they do not come soon. */
 static inline const char *find(struct now *n, uint32_t member) {
   const struct tmb_shared_head *head = tmb_row_head(n->b->row[member], n->number);
   while (tmb_load_acq(&head->number) != n->number + 1)
-    if (n->readings-- == 0) {
-      n->readings = 0;
-      return NULL;
-    }
+    if (!another(n)) return NULL;
   tmb_row_check(n->team, n->signature, member, head);
   return tmb_row_data(n->b->row[member], n->number, n->shown);
 }
@@ -87,7 +91,8 @@ static bool show(struct now *n, uint32_t own) {
   const struct tmb_coll_call *c = n->call;
   struct tmb_shared_row *row = n->b->row[n->team->head.rank];
   const bool small = n->shown <= TMB_SHARED_SMALL;
-  if (!tmb_row_has_room(n->team, n->b, n->number, small)) return false;
+  while (!tmb_row_has_room(n->team, n->b, n->number, small))
+    if (!another(n)) return false;
   char *to = tmb_row_data(row, n->number, n->shown);
   const char *from = c->src;
   const bool others = c->kind != TMB_COLL_ALLREDUCE; /* which combines what each member shows */

@@ -24,6 +24,11 @@
  * faster. From study/journal/0025. */
 #define TMB_ROW_STREAM_LEAST 4096u
 
+/* Bytes of a block from which on its lines are asked for before it is copied. Measured with 2 ranks
+ * on a Xeon: with 512 B and 4 KiB calls take 0.8 and 0.93 of the time, with 128 and 256 B as long.
+ */
+#define TMB_ROW_FETCH_LEAST  512u
+
 /* Ring a member's doorbell, if it sleeps. */
 static inline void tmb_row_wake(const struct tmb_team *team, uint32_t rank) {
   if (rank != team->head.rank) tmb_peer_wake(tmb_team_jobrank(team, rank));
@@ -60,12 +65,21 @@ static inline char *tmb_row_data(struct tmb_shared_row *row, uint64_t number, ui
                                    : row->slot[number % TMB_SHARED_SLOTS].data;
 }
 
+/* Ask for the lines of a place that is about to be written. The readers' caches hold them, and the
+ * stores of a copy get them one after another. */
+static inline void tmb_row_fetch(const char *to, uint64_t bytes) {
+  if (TMB_LIKELY(bytes < TMB_ROW_FETCH_LEAST) || tmb_job.wait.crowded) return;
+  for (uint64_t i = 0; i < bytes; i += TMB_CACHE_LINE) tmb_prefetch_write(to + i);
+}
+
 /* Write data of a chunk. in others: this member does not read them there. */
 static inline void tmb_row_copy(char *to, const char *from, uint64_t bytes, bool others) {
-  if (TMB_LIKELY(bytes < TMB_ROW_STREAM_LEAST) || !others || !tmb_coll_tuning()->shared_streams)
+  if (TMB_LIKELY(bytes < TMB_ROW_STREAM_LEAST) || !others || !tmb_coll_tuning()->shared_streams) {
+    tmb_row_fetch(to, bytes);
     memcpy(to, from, bytes);
-  else
+  } else {
     tmb_os_copy_past(to, from, bytes);
+  }
 }
 
 /* A member has written the data of a chunk: publish its number, after which others may read
