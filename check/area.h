@@ -24,6 +24,7 @@
 #define CHK_PATH_BYTES   1024u
 #define CHK_NAME_BYTES   (1u << 20)
 #define CHK_SITES        (1u << 16)
+#define CHK_ORIGINS      (1u << 16)
 #define CHK_FINDINGS     1024u
 #define CHK_ACCESSES     (1u << 18) /* newest accesses; older ones are forgotten; power of two */
 #define CHK_PAGES        (1u << 20) /* pages of 4 KiB that have a shadow; power of two */
@@ -90,9 +91,20 @@ struct chk_page {
   uint32_t alike; /* parts, a bit each */
 };
 
+/* A line of a rank, whose accesses need no record. */
+struct chk_origin {
+  uint32_t site;
+  uint16_t rank, flags;
+};
+
 /* Shadow of a page. While it is uniform, `whole` holds for all granules; else `part` holds for
  * those of a part whose bit is set in `alike`. A word of a cell: number of the access in the upper
- * 48 bits, bytes of the granule as a mask in the next 8, flags. */
+ * 48 bits, bytes of the granule as a mask in the next 8, flags. Or CHK_EPOCH, the clock of a rank
+ * and, in two parts, an origin in place of the number; the flags are CHK_WRITE and CHK_ATOMIC. */
+#define CHK_EPOCH             (UINT64_C(1) << 63)
+#define CHK_EPOCH_CLOCK_SHIFT 26
+#define CHK_EPOCH_CLOCK       (UINT64_MAX >> (CHK_EPOCH_CLOCK_SHIFT + 1)) /* the greatest */
+
 struct chk_shadow {
   uint64_t cell[CHK_CELLS][CHK_SLOTS];
   uint64_t given[CHK_CELLS]; /* what ranks have given to a granule, see word.c; 0: nothing */
@@ -171,12 +183,13 @@ struct chk_area {
   uint64_t bytes;
   uint32_t modules, sites, names, findings; /* in use */
   uint32_t pages, syncs, free_sync, lock;   /* in use; list of free ones; of modules...findings */
+  uint32_t origins, unused;                 /* in use; atomic */
   uint64_t accesses;                        /* numbers given so far, in groups; atomic */
   uint64_t missed;                          /* accesses that found no room; atomic */
   uint64_t columns; /* in use, of threads; or more: there are no more; atomic */
-  uint64_t where_module, where_name, where_site, where_finding, where_access, where_floor,
-      where_table, where_bucket, where_sync, where_past, where_queue, where_column, where_sync_tick,
-      where_past_tick, where_shadow, sync_bytes, past_bytes,
+  uint64_t where_module, where_name, where_site, where_origin, where_finding, where_access,
+      where_floor, where_table, where_bucket, where_sync, where_past, where_queue, where_column,
+      where_sync_tick, where_past_tick, where_shadow, sync_bytes, past_bytes,
       past_count; /* clocks that a rank keeps; power of two, 0: none */
 };
 
@@ -201,7 +214,8 @@ static inline uint64_t chk_area_layout(struct chk_area *a, uint32_t ranks) {
   a->where_module = at;
   a->where_name = at += (uint64_t)CHK_MODULES * CHK_PATH_BYTES;
   a->where_site = at += CHK_NAME_BYTES;
-  a->where_finding = at += ((uint64_t)CHK_SITES * sizeof(struct chk_site) + up) & ~up;
+  a->where_origin = at += ((uint64_t)CHK_SITES * sizeof(struct chk_site) + up) & ~up;
+  a->where_finding = at += CHK_ORIGINS * sizeof(struct chk_origin);
   a->where_access = at += ((uint64_t)CHK_FINDINGS * sizeof(struct chk_finding) + up) & ~up;
   a->where_floor = at += (uint64_t)CHK_ACCESSES * sizeof(struct chk_access);
   a->where_table = at += (ranks * sizeof(struct chk_floor) + up) & ~up;
@@ -218,7 +232,7 @@ static inline uint64_t chk_area_layout(struct chk_area *a, uint32_t ranks) {
   a->where_shadow = at += (ranks * chk_tick_bytes * (a->past_count + 1) + up) & ~up;
   at += (uint64_t)CHK_PAGES * sizeof(struct chk_shadow);
   a->bytes = (at + up) & ~up;
-  a->names = a->sites = a->pages = a->syncs = 1;
+  a->names = a->sites = a->pages = a->syncs = a->origins = 1;
   return a->bytes;
 }
 

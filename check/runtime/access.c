@@ -201,7 +201,7 @@ void chk_floor_take(void) {
     const uint64_t clock = __atomic_load_n(&f->clock, __ATOMIC_SEQ_CST);
     const uint64_t number = __atomic_load_n(&f->number, __ATOMIC_SEQ_CST);
     if (clock <= chk.clock[r] && __atomic_load_n(&f->clock, __ATOMIC_SEQ_CST) == clock)
-      chk.floors[r] = number;
+      chk.floors[r] = number, chk.floor_clocks[r] = clock;
     if (least > chk.floors[r]) least = chk.floors[r];
   }
   chk.floor = least;

@@ -67,6 +67,7 @@ struct line {
   gex_Flags_t flags;
   uint32_t site;
   gex_EC_t category;
+  uint64_t epoch;  /* of chk_epoch_of */
   uint16_t access; /* CHK_WRITE... */
   bool fetches, reads;
   uint8_t bytes;
@@ -95,6 +96,7 @@ static struct line *make_line(struct line *l, const struct gexx_ad_op *op, const
                      .fetches = op->opcode >= GEX_OP_FAND,
                      .reads = reads,
                      .bytes = (uint8_t)bytes_of(op->dt)};
+  l->epoch = chk_epoch_of(l->site, l->access);
   if (!chk_site_stays(pc, l->site)) l->pc = NULL;
   return l;
 }
@@ -126,24 +128,55 @@ static inline bool all_atomic(uint64_t word) {
   return !word || (word & CHK_ATOMIC);
 }
 
-/* Enters the access in its granule, if all that is there was ordered by a barrier, or is atomic and
- * leaves room. Under the lock of the page. */
-static inline bool enter(const struct chk_access *a, struct chk_page *p, struct chk_shadow *s,
-                         uintptr_t addr, const struct line *l) {
+/* Enters the word of an access in its granule, if all that is there was ordered by a barrier, or is
+ * atomic and leaves room. Under the lock of the page. */
+static inline bool enter(struct chk_page *p, struct chk_shadow *s, uintptr_t addr, uint64_t word) {
   const uint32_t i = addr % CHK_PAGE_BYTES / CHK_GRANULE;
   if (CHK_UNLIKELY(p->uniform || (p->alike >> i / (CHK_CELLS / CHK_PARTS) & 1))) return false;
-  const uint32_t mask = ((1u << l->bytes) - 1) << addr % CHK_GRANULE;
-  const uint64_t word = chk_word(a->number, mask, l->access);
   uint64_t *const cell = s->cell[i];
   p->shared = 1;
+  if (chk_epoch_same(cell[0], word) && !(cell[1] | cell[2])) { /* of this line, so before */
+    cell[0] = word;
+    return true;
+  }
   if (CHK_LIKELY(chk_enter_cell(cell, word))) return true;
   if (!all_atomic(cell[0]) || !all_atomic(cell[1]) || !all_atomic(cell[2])) return false;
   for (uint32_t k = 0; k < CHK_SLOTS; k++) {
-    if (cell[k]) continue;
+    if (cell[k] && !chk_epoch_same(cell[k], word)) continue;
     cell[k] = word;
     return true;
   }
   return false;
+}
+
+/* The record of an operation. */
+static struct chk_access *record(const struct line *l, uint32_t peer, uintptr_t addr) {
+  struct chk_access *const a = chk_opened(l->site, l->access);
+  a->addr = addr;
+  a->bytes = l->bytes;
+  a->owner = (uint16_t)peer;
+  chk_newest.op.remote = a->number;
+  return a;
+}
+
+/* Compares and enters an operation, without a record if that is enough. Under the lock of the page.
+ */
+static inline void mark(const struct line *l, struct chk_page *page, struct chk_shadow *s,
+                        const struct chk_range *range) {
+  const uint64_t clock = chk.clock[chk.rank] + !l->reads; /* at the end */
+  const uint32_t mask = ((1u << l->bytes) - 1) << range->addr % CHK_GRANULE;
+  chk_newest.op.remote = 0;
+  if (CHK_LIKELY(l->epoch && !chk.threads && clock <= CHK_EPOCH_CLOCK)) {
+    const uint64_t word = chk_epoch_at(l->epoch, clock, mask);
+    if (CHK_LIKELY(enter(page, s, range->addr, word))) {
+      chk_newest.epoch = word;
+      chk.guards = true;
+      return;
+    }
+  }
+  struct chk_access *const a = record(l, range->owner, range->addr);
+  if (!enter(page, s, range->addr, chk_word(a->number, mask, l->access)))
+    chk_mark_in(a, page, range);
 }
 
 /* The local side of an operation that fetches. */
@@ -165,12 +198,7 @@ static inline gex_Event_t do_here(const struct gexx_ad_op *op, const struct line
   chk_ahead_given(shadow, addr);
   if (CHK_UNLIKELY(chk_newest.event != GEX_EVENT_INVALID)) chk_keep_newest();
   chk_meet(&range);
-  struct chk_access *const a = chk_opened(l->site, l->access);
-  a->addr = addr;
-  a->bytes = l->bytes;
-  a->owner = (uint16_t)peer;
   struct chk_pending *const p = &chk_newest.op; /* others of its fields are 0 */
-  p->remote = a->number;
   p->local = l->fetches ? result_of(op, l, &range) : 0;
   p->word = addr;
   p->owner = peer;
@@ -178,7 +206,7 @@ static inline gex_Event_t do_here(const struct gexx_ad_op *op, const struct line
   p->site = l->site;
   chk_newest.given = chk_given_at(shadow, addr);
   chk_lock(&page->lock);
-  if (CHK_UNLIKELY(!enter(a, page, shadow, addr, l))) chk_mark_in(a, page, &range);
+  mark(l, page, shadow, &range);
   if (!l->reads) chk_word_gives(page, shadow, peer, addr, l->site);
   perform(op, delta);
   chk_unlock(&page->lock);

@@ -56,11 +56,15 @@ void chk_end(const struct chk_pending *p);
 struct chk_newest {
   gex_Event_t event, spare; /* of it, GEX_EVENT_INVALID: none; one that was waited for */
   const uint64_t *given;    /* to its word */
+  uint64_t epoch; /* its word of the shadow, while it has no record: it ends with the clock there,
+                   * if nothing else is called before; 0: it has a record */
   struct chk_pending op;
 };
 extern struct chk_newest chk_newest;
 /* Its event, once the caller has filled in chk_newest.given and op. */
 gex_Event_t chk_pend_newest(void);
+/* Another call comes before its end: it gets a record that lasts. */
+void chk_record_newest(void);
 /* A newest operation from before gets a place among the others. */
 void chk_keep_newest(void);
 /* A call has started an operation, or GEX_EVENT_NO_OP, refused: it was refused. Takes the lock.

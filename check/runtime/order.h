@@ -97,7 +97,7 @@ bool chk_orders(const void *pc, bool of_library);
 
 /* chk.lock, which a process of one thread does not need. */
 static inline void chk_guard(void) {
-  if (CHK_UNLIKELY(chk.threads)) chk_guard_all();
+  if (CHK_UNLIKELY(chk.guards)) chk_guard_all();
 }
 
 static inline void chk_unguard(void) {
@@ -120,8 +120,12 @@ static inline bool chk_has_none(const struct chk_words *w) {
   return chk.eights != 0;
 }
 
+static inline bool chk_has_seen(void) {
+  return chk.runs || chk.each_thread || !chk_has_none(&chk_words);
+}
+
 static inline void chk_enter_seen(void) {
-  if (chk.runs || chk.each_thread || !chk_has_none(&chk_words)) chk_enter_any();
+  if (chk_has_seen()) chk_enter_any();
 }
 
 /* Begin of what a call does here: no other thread does, and all loads and stores of before are

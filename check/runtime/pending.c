@@ -161,6 +161,26 @@ void chk_keep_newest(void) {
   if (event != GEX_EVENT_INVALID) chk_pend(event, &chk_newest.op);
 }
 
+void chk_record_newest(void) {
+  const uint64_t word = chk_newest.epoch;
+  const struct chk_pending *const p = &chk_newest.op;
+  chk_newest.epoch = 0;
+  chk.guards = chk.threads;
+  const struct chk_hand *const h = word ? chk_hand_of(p->owner, p->word, false) : NULL;
+  if (!h) return;
+  const struct chk_access like = chk_epoch_access(word, p->owner, p->word & ~UINT64_C(7));
+  struct chk_access *const a = chk_opened(like.site, like.flags);
+  a->addr = like.addr;
+  a->bytes = like.bytes;
+  a->owner = like.owner;
+  chk_newest.op.remote = a->number;
+  uint64_t *const cell = h->shadow->cell[p->word % CHK_PAGE_BYTES / CHK_GRANULE];
+  chk_lock(&h->page->lock);
+  for (uint32_t i = 0; i < CHK_SLOTS; i++)
+    if (cell[i] == word) cell[i] = chk_word(a->number, word >> 8 & 0xff, like.flags);
+  chk_unlock(&h->page->lock);
+}
+
 gex_Event_t chk_pend_newest(void) {
   const gex_Event_t spare = chk_newest.spare;
   const gex_Event_t event = CHK_LIKELY(spare != GEX_EVENT_INVALID) ? spare : gexx_check_event();
@@ -177,15 +197,22 @@ static bool ends_more(const struct chk_newest *n) {
          !chk_word_known(__atomic_load_n(n->given, __ATOMIC_ACQUIRE), n->op.word);
 }
 
+static void close_record(uint64_t number) {
+  struct chk_access *const a = chk_access_at(number);
+  if (a) chk_close(a);
+}
+
 /* Ends the newest operation, if it has this event. Returns whether. */
 static bool newest_ended(gex_Event_t event) {
   if (chk.threads || event != chk_newest.event || event == GEX_EVENT_INVALID) return false;
   const struct chk_pending *const p = &chk_newest.op;
-  if (CHK_UNLIKELY(tombolo_check_watch.files) && ends_more(&chk_newest)) chk_enter_seen();
+  if (CHK_UNLIKELY(tombolo_check_watch.files) && chk_has_seen() && ends_more(&chk_newest))
+    chk_enter();
   chk_newest.event = GEX_EVENT_INVALID;
   chk_newest.spare = event;
-  struct chk_access *const a = chk_access_at(p->remote);
-  if (CHK_LIKELY(a)) chk_close(a);
+  chk.guards = false;
+  if (CHK_UNLIKELY(!chk_newest.epoch)) close_record(p->remote);
+  chk_newest.epoch = 0;
   if (p->local && !chk_result_end(p->local)) chk_local_done(p->local);
   const uint64_t given = __atomic_load_n(chk_newest.given, __ATOMIC_ACQUIRE);
   if (CHK_UNLIKELY(!chk_word_known(given, p->word)))

@@ -98,6 +98,19 @@ static inline bool is_usual(const struct transfer *t) {
          (uintptr_t)t->remote % CHK_PAGE_BYTES + t->bytes <= CHK_PAGE_BYTES;
 }
 
+/* The word of an access of one granule; 0: it needs a record. */
+static inline uint64_t word_of(const struct chk_range *range, const char *call, const void *pc) {
+  struct chk_known *const k = &chk_known[chk_known_place(pc)];
+  const uint32_t first = range->addr % CHK_GRANULE;
+  const uint64_t clock = chk.clock[chk.rank];
+  if (first + range->bytes > CHK_GRANULE || chk.threads || clock > CHK_EPOCH_CLOCK) return 0;
+  if (CHK_UNLIKELY(k->pc != pc || k->call != call)) return 0; /* chk_site is to find it */
+  if (CHK_UNLIKELY(!k->epoch) && k->site - 1 < CHK_RUNTIME - 1)
+    k->epoch = chk_epoch_of(k->site, range->flags);
+  const uint32_t mask = ((1u << range->bytes) - 1) << first;
+  return k->epoch ? chk_epoch_at(k->epoch, clock, mask) : 0;
+}
+
 /* Records a blocking transfer that is a copy here. Returns what to add to the peer's address, or
  * GEXX_UNMAPPED: it is for the library, and not recorded. It orders nothing, so that loads and
  * stores of before are entered later. Inlined, so that what is known of a call is. */
@@ -115,9 +128,12 @@ static inline __attribute__((always_inline)) intptr_t start_near(const struct tr
     struct chk_page *const page = h->page;
     struct chk_shadow *const shadow = h->shadow;
     chk_ahead(h, range.addr, gexx_rma_local(delta, t->remote));
-    struct chk_access *const a = chk_shared(chk_site(call, pc), flags);
+    const uint64_t word = word_of(&range, call, pc);
+    struct chk_access *const a = CHK_LIKELY(word) ? NULL : chk_shared(chk_site(call, pc), flags);
     chk_lock(&page->lock);
-    if (CHK_UNLIKELY(!chk_mark_few(a, page, shadow, &range))) chk_mark_in(a, page, &range);
+    if (CHK_UNLIKELY(!(word ? chk_epoch_enter(page, shadow, &range, word)
+                            : chk_mark_few(a, page, shadow, &range))))
+      chk_mark_in(a ? a : chk_shared(chk_site(call, pc), flags), page, &range);
     chk_unlock(&page->lock);
   }
   chk_exit();

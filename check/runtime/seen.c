@@ -572,5 +572,5 @@ void chk_runs_end(void) {
 
 void chk_runs_never(void) {
   chk_runs_end();
-  chk.threads = true;
+  chk.threads = chk.guards = true;
 }

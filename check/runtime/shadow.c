@@ -84,7 +84,7 @@ static bool before(struct compare *c, const struct chk_access *a) {
   c->ordered[1] = c->ordered[0];
   c->met[0] = a->number;
   c->ordered[0] = is_ordered(a);
-  if (c->ordered[0]) chk_note_ordered(a->number);
+  if (c->ordered[0] && !(a->number & CHK_EPOCH)) chk_note_ordered(a->number);
   return c->ordered[0];
 }
 
@@ -101,7 +101,8 @@ static inline bool is_hidden(const struct compare *c, uint64_t word, uint32_t ma
 /* Compare with the access of one word. in,out mask: bytes of the access in the granule. */
 static int compare_word(struct compare *c, uint64_t word, const struct chk_access *a,
                         uint32_t *mask, uintptr_t addr) {
-  const uint32_t its_mask = word >> 8 & 0xff, flags = word & 0xff;
+  const uint32_t its_mask = word >> 8 & 0xff,
+                 flags = (word & CHK_EPOCH ? a->flags : (uint32_t)word) & 0xff;
   if (a == c->now) {
     if (flags != (c->flags & 0xff)) return KEEP;
     *mask |= its_mask;
@@ -118,19 +119,39 @@ static int compare_word(struct compare *c, uint64_t word, const struct chk_acces
   return is_hidden(c, word, *mask) ? HIDDEN : KEEP;
 }
 
+/* As stays, of a word that has no record. */
+static __attribute__((noinline)) bool epoch_stays(struct compare *c, uint64_t word, uint32_t *mask,
+                                                  uintptr_t addr) {
+  const struct chk_access a = chk_epoch_access(word, c->now->owner, addr), *const now = c->now;
+  const bool same = a.rank == now->rank && a.site == now->site && a.flags == c->flags;
+  if (same && a.done == now->done) { /* more of the same access */
+    *mask |= word >> 8 & 0xff;
+    return false;
+  }
+  return compare_word(c, word, &a, mask, addr) == KEEP;
+}
+
 /* Compare with one word of a granule. Returns whether it stays. */
 static inline bool stays(struct compare *c, uint64_t word, uint32_t *mask, uintptr_t addr) {
   if (!word) return false;
-  if (word >> 16 < chk.floor) return !is_hidden(c, word, *mask);
+  if (chk_floor_covers(word)) return !is_hidden(c, word, *mask);
+  if (word & CHK_EPOCH) return epoch_stays(c, word, mask, addr);
   const struct chk_access *const a = chk_access_at(word >> 16);
   return a && compare_word(c, word, a, mask, addr) == KEEP;
+}
+
+/* Whether the access of a word is known to be before what this rank does. */
+static bool known_before(uint64_t word) {
+  if (!(word & CHK_EPOCH)) return chk_known_ordered(word >> 16);
+  const uint32_t rank = chk_epoch_origin(word)->rank;
+  return rank == chk.rank || heard_of(rank) >= chk_epoch_clock(word);
 }
 
 /* Whether all words of a granule but one are of accesses that are known to be before. A transfer
  * may have begun since that word was entered. */
 static bool is_alone(const uint64_t cell[CHK_SLOTS], uint64_t mine) {
   for (uint32_t i = 0; i < CHK_SLOTS; i++)
-    if (cell[i] && cell[i] != mine && !chk_known_ordered(cell[i] >> 16)) return false;
+    if (cell[i] && cell[i] != mine && !known_before(cell[i])) return false;
   return true;
 }
 
@@ -140,9 +161,10 @@ static inline uint64_t mine_of(const struct compare *c) {
 }
 
 /* Whether a barrier has ordered an access. The floors of ranks differ by some numbers. */
-static bool is_below_floor(uint64_t number) {
-  const struct chk_access *const a = number < chk.floor ? NULL : chk_access_at(number);
-  return !a || number < chk.floors[a->rank];
+static bool is_below_floor(uint64_t word) {
+  if (chk_floor_covers(word)) return true;
+  const struct chk_access *const a = word & CHK_EPOCH ? NULL : chk_access_at(word >> 16);
+  return !a ? !(word & CHK_EPOCH) : a->number < chk.floors[a->rank];
 }
 
 /* The word of a full granule that an access takes: one with which fewer accesses to come can race.
@@ -152,9 +174,9 @@ static uint32_t given_up(const struct compare *c, const uint64_t cell[CHK_SLOTS]
   uint32_t place = (uint32_t)(c->now->number % CHK_SLOTS);
   uint64_t oldest = UINT64_MAX;
   for (uint32_t i = 0; i < CHK_SLOTS; i++) {
-    const uint64_t number = cell[i] >> 16;
-    if (is_below_floor(number)) return i;
-    if (number >= oldest || !chk_known_ordered(number)) continue;
+    const uint64_t number = cell[i] & CHK_EPOCH ? 0 : cell[i] >> 16; /* they go first */
+    if (is_below_floor(cell[i])) return i;
+    if (number >= oldest || !known_before(cell[i])) continue;
     oldest = number;
     place = i;
   }

@@ -148,24 +148,72 @@ static inline uint64_t chk_word(uint64_t number, uint32_t mask, uint32_t flags) 
   return number << 16 | (uint64_t)mask << 8 | (flags & 0xff);
 }
 
+/* ---- epoch.c: words that need no record. A rank of one thread makes such an access in one
+ * granule, which is complete before its rank gives anything again. */
+
+/* The word of a line, without a clock and bytes; 0: there is no room. */
+uint64_t chk_epoch_of(uint32_t site, uint32_t flags);
+/* What a record of it would be. in addr: of the granule. */
+struct chk_access chk_epoch_access(uint64_t word, uint32_t owner, uintptr_t addr);
+
+static inline uint64_t chk_epoch_at(uint64_t word, uint64_t clock, uint32_t mask) {
+  return word | clock << CHK_EPOCH_CLOCK_SHIFT | mask << 8;
+}
+
+static inline uint64_t chk_epoch_clock(uint64_t word) {
+  return word >> CHK_EPOCH_CLOCK_SHIFT & CHK_EPOCH_CLOCK;
+}
+
+static inline const struct chk_origin *chk_epoch_origin(uint64_t word) {
+  return &chk.origins[(word >> 10 & 0xffc0) | (word >> 2 & 0x3f)];
+}
+
+/* Whether two words are of one line of a rank, and of the same bytes. */
+static inline bool chk_epoch_same(uint64_t a, uint64_t b) {
+  return ((a ^ b) & ~(CHK_EPOCH_CLOCK << CHK_EPOCH_CLOCK_SHIFT)) == 0 && (a & CHK_EPOCH);
+}
+
+/* Whether a barrier has ordered the access of a word. */
+static inline bool chk_floor_covers(uint64_t word) {
+  if (CHK_LIKELY(word < (chk.floor << 16 | 1))) return true;
+  return (word & CHK_EPOCH) &&
+         chk_epoch_clock(word) <= chk.floor_clocks[chk_epoch_origin(word)->rank];
+}
+
 /* Enter the word of an access in a granule, if a barrier has ordered all that is there. Returns
  * whether. A word from before goes, if each race of its access is one of the new one's, too. */
 static inline __attribute__((always_inline)) bool chk_enter_cell(uint64_t cell[CHK_SLOTS],
                                                                  uint64_t word) {
-  const uint64_t a = cell[0], b = cell[1], d = cell[2], end = chk.floor << 16 | 1;
+  const uint64_t a = cell[0], b = cell[1], d = cell[2];
   const uint64_t differ = (~word & (0xff00 | CHK_WRITE)) | (word & CHK_ATOMIC);
   const bool first = a && ((a ^ word) & differ);
   if (CHK_LIKELY(!(b | d))) {
-    if (CHK_UNLIKELY(a >= end)) return false;
+    if (CHK_UNLIKELY(!chk_floor_covers(a))) return false;
     cell[first] = word;
     return true;
   }
-  if (CHK_UNLIKELY(a >= end || b >= end || d >= end)) return false;
+  if (CHK_UNLIKELY(!chk_floor_covers(a) || !chk_floor_covers(b) || !chk_floor_covers(d)))
+    return false;
   const bool second = b && ((b ^ word) & differ), third = d && ((d ^ word) & differ);
   if (!second) cell[1] = 0;
   if (!third) cell[2] = 0;
   cell[!first ? 0 : !second ? 1 : !third ? 2 : 0] = word;
   return true;
+}
+
+/* Enter the word of an access, if a barrier has ordered all that is there, or nothing else is there
+ * than what the same line has done. Under the lock of the page. */
+static inline bool chk_epoch_enter(struct chk_page *p, struct chk_shadow *s,
+                                   const struct chk_range *range, uint64_t word) {
+  const uint32_t i = range->addr % CHK_PAGE_BYTES / CHK_GRANULE;
+  if (CHK_UNLIKELY(p->uniform || (p->alike >> i / (CHK_CELLS / CHK_PARTS) & 1))) return false;
+  if (range->owner != chk.rank) p->shared = 1;
+  uint64_t *const cell = s->cell[i], was = cell[0];
+  if ((was & CHK_EPOCH) && !((was ^ word) & ~UINT64_C(0xff00)) && !(cell[1] | cell[2])) {
+    cell[0] = was | word;
+    return true;
+  }
+  return chk_enter_cell(cell, word);
 }
 
 /* Whether others than the owner may be in a race with an access. */

@@ -309,7 +309,7 @@ static uint32_t make_script(const char *call, const struct script *s) {
 
 static uint32_t *known_of(const char *call, const void *pc) {
   struct chk_known *const k = &chk_known[chk_known_place(pc)];
-  if (k->pc != pc || k->call != call) *k = (struct chk_known){pc, call, 0};
+  if (k->pc != pc || k->call != call) *k = (struct chk_known){pc, call, 0, 0};
   return &k->site;
 }
 

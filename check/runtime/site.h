@@ -16,7 +16,8 @@
 extern struct chk_known {
   const void *pc;
   const char *call;
-  uint32_t site; /* CHK_RUNTIME: in a run-time library; 0: not known yet */
+  uint32_t site;  /* CHK_RUNTIME: in a run-time library; 0: not known yet */
+  uint64_t epoch; /* of its accesses, where all are alike, see epoch.c; 0: not known */
 } chk_known[CHK_KNOWN];
 
 static inline uint32_t chk_known_place(const void *pc) {

@@ -57,6 +57,7 @@ static bool map(const char *path) {
   if (at == MAP_FAILED) return false;
   chk.area = at;
   chk.shadows = chk_at(chk.area, chk.area->where_shadow);
+  chk.origins = chk_at(chk.area, chk.area->where_origin);
   chk_owner_begins();
   __atomic_fetch_add(&chk.area->attached, 1, __ATOMIC_RELAXED);
   return true;
@@ -101,7 +102,8 @@ static void start(const struct gexx_client_mode *mode) {
   chk.clock = calloc(chk.ranks, sizeof *chk.clock);
   chk.heard = calloc(chk.ranks, sizeof *chk.heard);
   chk.floors = calloc(chk.ranks, sizeof *chk.floors);
-  if (!chk.clock || !chk.heard || !chk.floors || !map(path)) {
+  chk.floor_clocks = calloc(chk.ranks, sizeof *chk.floor_clocks);
+  if (!chk.clock || !chk.heard || !chk.floors || !chk.floor_clocks || !map(path)) {
     fprintf(stderr, "tombolo: rank %u: nothing is checked: %s cannot be mapped\n", chk.rank, path);
     return;
   }

@@ -35,6 +35,7 @@ struct chk {
   bool all_strict;   /* UPC without `--check`: any access of a word may be strict */
   bool one_thread;   /* a SEQ client, whose threads call in turns, if it has several */
   bool threads;      /* this process has several, or had: then lines have no runs */
+  bool guards;       /* `threads`, or the newest operation has no record: see pending.c */
   bool each_thread;  /* threads of this rank have clocks, and may race with each other */
   pthread_mutex_t lock;
   struct chk_thread *self; /* who acts, while it holds the lock */
@@ -42,6 +43,7 @@ struct chk {
   uint32_t tick;           /* its own clock */
   struct chk_area *area;
   struct chk_shadow *shadows; /* in the area */
+  struct chk_origin *origins; /* in the area */
   uint32_t rank, ranks;
   uint64_t *clock;             /* [ranks] */
   uint32_t ticks[CHK_COLUMNS]; /* of threads of other ranks, what this rank has heard of */
@@ -59,6 +61,7 @@ struct chk {
   struct chk_run *runs;                  /* of this epoch */
   uint64_t floor;              /* accesses with lower numbers are before what this rank does */
   uint64_t *floors;            /* [ranks] those of a rank alone */
+  uint64_t *floor_clocks;      /* [ranks] and those that ended by this clock of the rank */
   uint64_t ordered[CHK_NOTED]; /* accesses that are known to be before what this rank does */
 };
 

@@ -489,6 +489,40 @@ CASE(behind_atomic) {
   barrier();
   gex_AD_Destroy(ad);
 }
+CASE(atomic_not_waited) {
+  gex_AD_t ad;
+  static uint64_t old;
+  gex_AD_Create(&ad, tm, GEX_DT_U64, GEX_OP_FADD, 0);
+  gex_Event_t e = GEX_EVENT_INVALID;
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, base[0] + 1, v, 8, 0); /* its granule is not as all are */
+  if (me == 1)
+    e = gex_AD_OpNB_U64(ad, &old, 0, base[0], GEX_OP_FADD, 1, 0, 0); /* race: atomic_not_waited */
+  barrier();
+  if (me == 2) gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0); /* race: atomic_not_waited */
+  if (me == 1) wait_for(e);
+  barrier();
+  gex_AD_Destroy(ad);
+}
+CASE(put_in_atomic) {
+  gex_AD_t ad;
+  static uint64_t old;
+  gex_AD_Create(&ad, tm, GEX_DT_U64, GEX_OP_FADD, 0);
+  if (me == 1) {
+    gex_Event_t e;
+    gex_RMA_PutBlocking(tm, 0, base[0] + 1, v, 8, 0);
+    e = gex_AD_OpNB_U64(ad, &old, 0, base[0], GEX_OP_FADD, 1, 0, 0); /* race: put_in_atomic */
+    gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0);                    /* race: put_in_atomic */
+    wait_for(e);
+  }
+  barrier();
+  gex_AD_Destroy(ad);
+}
+CASE(put_by_bytes) { /* one line, whose bytes are remembered as one access */
+  char *const to = (char *)base[0];
+  for (int i = 0; me == 1 && i < 8; i++)
+    gex_RMA_PutBlocking(tm, 0, to + i, v, 1, 0);        /* race: put_by_bytes */
+  if (me == 2) gex_RMA_GetBlocking(tm, v, 0, to, 1, 0); /* race: put_by_bytes */
+}
 CASE(ok_atomic_by_two) { /* what both put is ordered, though neither has heard of the other */
   gex_AD_t ad;
   uint64_t old = 0;
