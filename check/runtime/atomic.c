@@ -170,7 +170,7 @@ static inline void mark(const struct line *l, struct chk_page *page, struct chk_
     const uint64_t word = chk_epoch_at(l->epoch, clock, mask);
     if (CHK_LIKELY(enter(page, s, range->addr, word))) {
       chk_newest.epoch = word;
-      chk.guards = true;
+      chk.guard = chk_record_newest;
       return;
     }
   }

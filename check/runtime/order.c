@@ -175,10 +175,6 @@ struct chk_thread *chk_act_for(struct chk_thread *thread) {
 
 void chk_guard_all(void) {
   LIBC_REAL(pthread_mutex_lock)
-  if (!chk.threads) {
-    chk_record_newest();
-    return;
-  }
   (void)real(&chk.lock);
   chk_locked = true;
   if (!chk.each_thread) return;

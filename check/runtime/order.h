@@ -95,9 +95,10 @@ int chk_gate(gex_Rank_t from, int reply, const struct gexx_am_msg *msg, uint32_t
 /* ---- thread.c: whether a call orders threads. in pc: who calls; of_library: also the library. */
 bool chk_orders(const void *pc, bool of_library);
 
-/* chk.lock, which a process of one thread does not need. */
+/* chk.lock, which a process of one thread does not need. There the newest operation may get a
+ * record, see pending.c. */
 static inline void chk_guard(void) {
-  if (CHK_UNLIKELY(chk.guards)) chk_guard_all();
+  if (CHK_UNLIKELY(chk.guard != NULL)) chk.guard();
 }
 
 static inline void chk_unguard(void) {

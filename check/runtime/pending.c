@@ -165,7 +165,7 @@ void chk_record_newest(void) {
   const uint64_t word = chk_newest.epoch;
   const struct chk_pending *const p = &chk_newest.op;
   chk_newest.epoch = 0;
-  chk.guards = chk.threads;
+  chk.guard = NULL;
   const struct chk_hand *const h = word ? chk_hand_of(p->owner, p->word, false) : NULL;
   if (!h) return;
   const struct chk_access like = chk_epoch_access(word, p->owner, p->word & ~UINT64_C(7));
@@ -210,7 +210,7 @@ static bool newest_ended(gex_Event_t event) {
     chk_enter();
   chk_newest.event = GEX_EVENT_INVALID;
   chk_newest.spare = event;
-  chk.guards = false;
+  chk.guard = NULL;
   if (CHK_UNLIKELY(!chk_newest.epoch)) close_record(p->remote);
   chk_newest.epoch = 0;
   if (p->local && !chk_result_end(p->local)) chk_local_done(p->local);

@@ -572,5 +572,6 @@ void chk_runs_end(void) {
 
 void chk_runs_never(void) {
   chk_runs_end();
-  chk.threads = chk.guards = true;
+  chk.threads = true;
+  chk.guard = chk_guard_all;
 }

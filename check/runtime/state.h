@@ -29,14 +29,14 @@
 #define CHK_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 struct chk {
-  bool races, leaks; /* what is looked for */
-  bool words;        /* puts of a word give to it */
-  bool in_order;     /* Fortran and UPC: accesses of one rank to one place keep their order */
-  bool all_strict;   /* UPC without `--check`: any access of a word may be strict */
-  bool one_thread;   /* a SEQ client, whose threads call in turns, if it has several */
-  bool threads;      /* this process has several, or had: then lines have no runs */
-  bool guards;       /* `threads`, or the newest operation has no record: see pending.c */
-  bool each_thread;  /* threads of this rank have clocks, and may race with each other */
+  bool races, leaks;   /* what is looked for */
+  bool words;          /* puts of a word give to it */
+  bool in_order;       /* Fortran and UPC: accesses of one rank to one place keep their order */
+  bool all_strict;     /* UPC without `--check`: any access of a word may be strict */
+  bool one_thread;     /* a SEQ client, whose threads call in turns, if it has several */
+  bool threads;        /* this process has several, or had: then lines have no runs */
+  bool each_thread;    /* threads of this rank have clocks, and may race with each other */
+  void (*guard)(void); /* before all that a call does here; NULL: nothing, see chk_guard */
   pthread_mutex_t lock;
   struct chk_thread *self; /* who acts, while it holds the lock */
   uint8_t thread;          /* its name */
