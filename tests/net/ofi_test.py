@@ -351,6 +351,13 @@ class Ofi(unittest.TestCase):
                          for _ in range(MANY)) for count in (100, 3100))
         self.assertLess(many - few, 4600, (few, many))  # of 9,000
 
+    def test_a_rank_that_owes_only_credit_is_drained(self):
+        """The line of counts is printed when a rank is drained. Most credit finds no room, and its
+        receiver leaves meanwhile."""
+        for _ in range(4):
+            handed_over(300, "turns", program="net/ofi_shorts", ranks=4, TOMBOLO_PLACES="4",
+                        TOMBOLO_TEST_OFI_CREDITS="64", TOMBOLO_TEST_OFI_FAULT="count,inject=98")
+
     def test_a_put_returns_when_its_source_is_read(self):
         for settings in ({}, {"TOMBOLO_TEST_OFI_MR_LOCAL": "1"}):
             for size in (8, 300, 10000, 65536):

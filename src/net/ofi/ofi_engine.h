@@ -434,6 +434,9 @@ int ofi_send_request(struct tmb_net *net, uint32_t peer, enum ofi_kind kind, con
                      uint32_t nbytes);
 /* Something is to be sent to a peer as soon as there is room. */
 void ofi_send_later(struct tmb_net *net, uint32_t peer);
+/* Whether a peer waits for a delayed message. Nobody waits for credit of a rank that leaves, or to
+ * learn that it lives; and where the peer has left, the provider may refuse them for ever. */
+bool ofi_send_owes(const struct tmb_net *net);
 /* Send the delayed messages. Returns whether anything was sent but answers to OFI_PROBE. */
 bool ofi_send_rest(struct tmb_net *net);
 /* Add a put to the batch of a peer, if it follows others closely. in put: addr, access and serial

@@ -266,7 +266,7 @@ bool ofi_gathers(const struct tmb_net *net) {
 
 bool ofi_drained(struct tmb_net *net) {
   tmb_lock_acquire_shared(&net->lock);
-  const bool drained = net->ended || (!net->tx_busy && !net->peers.todo && !net->peers.batches &&
+  const bool drained = net->ended || (!net->tx_busy && !ofi_send_owes(net) && !net->peers.batches &&
                                       !net->access.pending && !net->access.again);
   tmb_lock_release(&net->lock);
   if (drained) ofi_fault_print(&net->env);

@@ -392,6 +392,15 @@ static bool only_answers(const struct tmb_net *net, const struct ofi_peer *p) {
   return p->life.answer_due && !p->answer_due && !p->freed.bytes && p->owed < net->credit_due;
 }
 
+bool ofi_send_owes(const struct tmb_net *net) {
+  for (uint32_t at = net->peers.todo; at;) {
+    const struct ofi_peer *const p = net->peers.of[at - 1];
+    if (p->answer_due && !p->broken) return true;
+    at = p->next;
+  }
+  return false;
+}
+
 bool ofi_send_rest(struct tmb_net *net) {
   bool sent = false;
   uint32_t at = net->peers.todo;
