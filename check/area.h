@@ -33,6 +33,7 @@
 #define CHK_CELLS        (CHK_PAGE_BYTES / CHK_GRANULE)
 #define CHK_PARTS        32u        /* of a page, whose granules are often alike */
 #define CHK_SLOTS        3u         /* accesses that a granule remembers */
+#define CHK_SPILLS       16u        /* and a page, that found no room in their granules */
 #define CHK_SYNC_BUCKETS (1u << 14) /* power of two */
 #define CHK_SYNCS        (1u << 18)
 #define CHK_SYNC_PUTS    16u
@@ -88,6 +89,7 @@ struct chk_page {
   uint32_t shadow; /* index of its struct chk_shadow, 0: none yet */
   uint32_t lock;   /* of this and of the shadow */
   uint8_t uniform, shared;
+  uint8_t spills; /* in use */
   uint32_t alike; /* parts, a bit each */
 };
 
@@ -110,6 +112,11 @@ struct chk_shadow {
   uint64_t given[CHK_CELLS]; /* what ranks have given to a granule, see word.c; 0: nothing */
   uint64_t part[CHK_PARTS][CHK_SLOTS];
   uint64_t whole[CHK_SLOTS];
+  struct chk_spill {
+    uint64_t word;         /* 0: free */
+    uint16_t first, count; /* granules */
+  } spill[CHK_SPILLS];
+  uint32_t oldest; /* of these */
 } __attribute__((aligned(64)));
 
 /* The clock that ranks have given to a synchronisation object. Guarded by the lock of its bucket.
@@ -180,6 +187,7 @@ struct chk_finding {
 struct chk_area {
   uint32_t magic, ranks;
   uint32_t attached; /* ranks that have mapped it; atomic */
+  uint32_t refused;  /* of these, whose program is of another layout, see local.h; atomic */
   uint64_t bytes;
   uint32_t modules, sites, names, findings; /* in use */
   uint32_t pages, syncs, free_sync, lock;   /* in use; list of free ones; of modules...findings */

@@ -110,9 +110,12 @@ struct chk_mine {
   uint16_t *word[2];
 };
 
-/* The memory that is watched, and what is called before an access there. */
+/* The memory that is watched, and what is called before an access there. A program of another
+ * layout is not watched; the first three words stay where they are. */
 struct chk_watch {
-  size_t size;              /* of this structure: a program of another version is not watched */
+  size_t size;              /* of this structure */
+  uint64_t layout;          /* CHK_LAYOUT */
+  uint32_t refused;         /* not 0: the program has files that are compiled for another layout */
   struct chk_extent own;    /* the segment of this process that has words; base: of a page */
   struct chk_seen *seen[2]; /* [kind] */
   struct chk_extent others; /* other segments, second places, buffers of transfers in flight */
@@ -134,6 +137,35 @@ struct chk_watch {
    * in near->runs, 0: it has no copy of them yet; place->run: with that added. */
   int (*run_in_copy)(const struct chk_near *near, intptr_t *copy, const struct chk_place *place);
 };
+
+/* What the program and the checker must have alike: a number for what the fields mean, and where
+ * they are. */
+#ifndef CHK_LAYOUT_VERSION
+# define CHK_LAYOUT_VERSION 1
+#endif
+#define CHK_LAYOUT_1(h, a)          ((h)*UINT64_C(0x100000001b3) + (uint64_t)(a))
+#define CHK_LAYOUT_2(h, a, b)       CHK_LAYOUT_1(CHK_LAYOUT_1(h, a), b)
+#define CHK_LAYOUT_4(h, a, b, c, d) CHK_LAYOUT_2(CHK_LAYOUT_2(h, a, b), c, d)
+#define CHK_AT(type, field)         offsetof(struct type, field)
+#define CHK_LAYOUT_OF_SEEN                                                                         \
+ CHK_LAYOUT_4(                                                                                     \
+     CHK_LAYOUT_4(CHK_LAYOUT_VERSION, CHK_LINES, CHK_LINE_PLACES, CHK_ENTERED, CHK_PARTS_OF_PAGE), \
+     CHK_AT(chk_seen, block), CHK_AT(chk_seen, group), CHK_AT(chk_seen, part),                     \
+     CHK_AT(chk_seen, word))
+#define CHK_LAYOUT_OF_RUN                                                                      \
+ CHK_LAYOUT_4(CHK_LAYOUT_4(CHK_LAYOUT_OF_SEEN, sizeof(struct chk_run), CHK_AT(chk_run, first), \
+                           CHK_AT(chk_run, more), CHK_AT(chk_run, word)),                      \
+              CHK_AT(chk_run, tries), CHK_AT(chk_run, how), CHK_AT(chk_run, at), CHK_RUN_TRIES)
+#define CHK_LAYOUT_OF_NEAR                                                                       \
+ CHK_LAYOUT_4(CHK_LAYOUT_4(CHK_LAYOUT_OF_RUN, sizeof(struct chk_near), CHK_AT(chk_near, others), \
+                           CHK_AT(chk_near, word), CHK_AT(chk_near, mine)),                      \
+              CHK_AT(chk_near, runs), CHK_AT(chk_mine, seen), CHK_AT(chk_mine, word),            \
+              CHK_AT(chk_place, pc))
+#define CHK_LAYOUT                                                                                \
+ CHK_LAYOUT_4(CHK_LAYOUT_4(CHK_LAYOUT_OF_NEAR, CHK_AT(chk_watch, own), CHK_AT(chk_watch, others), \
+                           CHK_AT(chk_watch, join), CHK_AT(chk_watch, access)),                   \
+              CHK_AT(chk_watch, atomic_begin), CHK_AT(chk_watch, changes),                        \
+              CHK_AT(chk_watch, settles), CHK_AT(chk_watch, run_in_copy))
 
 extern struct chk_watch tombolo_check_watch;
 

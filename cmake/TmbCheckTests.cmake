@@ -34,6 +34,23 @@ foreach(name races leaks turns)
   tmb_check_test(${name} ${name}.c $<TARGET_FILE:check.${name}>)
 endforeach()
 
+# A program that another version of Tombolo has compiled with `--check`.
+add_executable(check.older "${tmb_check_tests_dir}/leaks.c"
+  "${PROJECT_SOURCE_DIR}/check/client/access.c")
+set_target_properties(check.older PROPERTIES OUTPUT_NAME older
+  RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/check")
+target_include_directories(check.older PRIVATE "${PROJECT_SOURCE_DIR}")
+target_compile_definitions(check.older PRIVATE GASNET_PAR=1 CHK_LAYOUT_VERSION=0)
+target_compile_options(check.older PRIVATE -Wno-reserved-identifier)
+target_link_libraries(check.older PRIVATE tmb_warnings tombolo_shared)
+foreach(kind races leaks)
+  add_test(NAME multi.check_older_${kind} COMMAND $<TARGET_FILE:tombolo_tool> run -n 3 --timeout 60
+    --check ${kind} $<TARGET_FILE:check.older> ok_all)
+  set_tests_properties(multi.check_older_${kind} PROPERTIES LABELS multi TIMEOUT 120)
+endforeach()
+set_tests_properties(multi.check_older_races PROPERTIES
+  PASS_REGULAR_EXPRESSION "compiled with --check by another version of Tombolo")
+
 # Locks of the area, without a job.
 add_executable(check.area_lock "${tmb_check_tests_dir}/area_lock.c"
   "${PROJECT_SOURCE_DIR}/check/runtime/lock.c")

@@ -48,7 +48,11 @@ static void start(void) {
   void *const replay = dlsym(RTLD_DEFAULT, "tombolo_replay_atomic");
   memcpy(&chk_replay, &replay, sizeof replay);
   struct chk_watch *const found = dlsym(RTLD_DEFAULT, "tombolo_check_watch");
-  if (!found || found->size != sizeof *found || chk_watched == found) return;
+  if (!found || chk_watched == found) return;
+  if (found->size != sizeof *found || found->layout != CHK_LAYOUT) {
+    found->refused = 1;
+    return;
+  }
   found->files = 1;
   tombolo_check_near.runs = __start_tombolo_check_runs;
   tombolo_check_near.runs_end = __stop_tombolo_check_runs;

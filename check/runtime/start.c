@@ -115,6 +115,8 @@ static void start(const struct gexx_client_mode *mode) {
   chk.in_order = keeps_order();
   chk.all_strict = hides_strict();
   chk.message_site = chk_site("message", NULL);
+  if (chk.races && tombolo_check_watch.refused)
+    __atomic_fetch_add(&chk.area->refused, 1, __ATOMIC_RELAXED);
   chk_queues_start();
   chk_local_start();
   gexx_check_handlers(chk_handler);

@@ -19,7 +19,7 @@
 
 static void join(struct chk_near *near, int leaves);
 __attribute__((visibility("default"))) struct chk_watch tombolo_check_watch = {
-    .size = sizeof(struct chk_watch), .join = join};
+    .size = sizeof(struct chk_watch), .layout = CHK_LAYOUT, .join = join};
 
 struct chk_near *chk_nears;
 

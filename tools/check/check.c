@@ -155,6 +155,12 @@ int check_end(struct check_run *run, int code) {
     tmb_print("run: --check %s: nothing was checked: no rank has loaded the checker before the "
               "library; link the program with libtombolo.so, not with libtombolo.a or -static",
               run->list);
+  const bool refused = run->area->refused != 0;
+  if (refused)
+    tmb_print(
+        "run: --check %s: loads and stores were not watched: the program, or a shared library "
+        "of it, was compiled with --check by another version of Tombolo; compile it again",
+        run->list);
   if (code == 0) add_memory(run->area);
   struct check_line *const lines = check_lines(run->area);
   if (lines) {
@@ -165,6 +171,6 @@ int check_end(struct check_run *run, int code) {
   (void)munmap(run->area, run->area->bytes);
   close(run->fd);
   run->area = NULL;
-  if ((unchecked || !written) && code == 0) return TOOL_EXIT_FAILED;
+  if ((unchecked || refused || !written) && code == 0) return TOOL_EXIT_FAILED;
   return found && code == 0 ? (int)tmb_cfg_int(TMB_CFG_CHECK_EXIT) : code;
 }
