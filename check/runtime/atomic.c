@@ -132,7 +132,8 @@ static inline bool all_atomic(uint64_t word) {
  * atomic and leaves room. Under the lock of the page. */
 static inline bool enter(struct chk_page *p, struct chk_shadow *s, uintptr_t addr, uint64_t word) {
   const uint32_t i = addr % CHK_PAGE_BYTES / CHK_GRANULE;
-  if (CHK_UNLIKELY(p->uniform || (p->alike >> i / (CHK_CELLS / CHK_PARTS) & 1))) return false;
+  if (CHK_UNLIKELY(p->uniform || p->spills || (p->alike >> i / (CHK_CELLS / CHK_PARTS) & 1)))
+    return false;
   uint64_t *const cell = s->cell[i];
   p->shared = 1;
   if (chk_epoch_same(cell[0], word) && !(cell[1] | cell[2])) { /* of this line, so before */

@@ -121,14 +121,21 @@ static uint64_t *put_of(struct chk_sync *s, uint32_t index) {
   return &s->clock[chk.ranks + index % CHK_SYNC_PUTS];
 }
 
-/* The puts that were taken end. Who has not taken one that another rank has accepted may have
- * looked at the word, and may do so later: it is taken for ordered. */
+/* The puts that were taken end; that of a rank that has read its own signal stays until another
+ * rank has taken it. Who has not taken one that another rank has accepted may have looked at the
+ * word, and may do so later: it is taken for ordered. */
 static void forget_taken(struct chk_sync *s) {
-  for (uint32_t i = 0; i < s->puts && i < CHK_SYNC_PUTS; i++) {
-    struct chk_access *const a = chk_access_at(*put_of(s, i));
-    if (a && a->accept_rank != a->owner) a->accept = 0;
-  }
+  const uint32_t puts = s->puts < CHK_SYNC_PUTS ? s->puts : CHK_SYNC_PUTS;
   s->puts = s->left = 0;
+  for (uint32_t i = 0; i < puts; i++) {
+    const uint64_t number = *put_of(s, i);
+    struct chk_access *const a = chk_access_at(number);
+    if (!a) continue;
+    if (a->accept == CHK_OPEN)
+      *put_of(s, s->puts++) = number;
+    else if (a->accept_rank != a->owner)
+      a->accept = 0;
+  }
 }
 
 static void give(struct chk_sync *s, uint32_t site, uint64_t put) {

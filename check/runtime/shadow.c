@@ -5,7 +5,8 @@
  * Owns: pages and page table of the area. Called by access.c, under chk.lock. A page is found by
  * owner and address; neighbouring pages lie side by side in the table. Each granule has CHK_SLOTS
  * words. An access takes the place of one that is ordered before it and of which it hides all, else
- * an empty one, else that of one before it, else any: then a race may be missed, and none is
+ * an empty one, else that of one before it, else any. Where no barrier has ordered that one, it is
+ * spilled: the page keeps CHK_SPILLS of these. Then a race may be missed, and none is
  * reported falsely. A page that one access covers is uniform: all its granules have the same words.
  * Those of a part may be alike, too. Invariant: words change under the lock of their page.
  */
@@ -24,7 +25,8 @@ struct compare {
   bool enters; /* else it is only compared */
   bool shares; /* others than the owner may be in a race with it */
   bool alone;  /* the page is not shared */
-  bool raced;
+  bool raced;  /* or a word was spilled: neighbours are not like this granule */
+  struct chk_page *page;
   uint64_t met[2];
   bool ordered[2];
 };
@@ -183,9 +185,35 @@ static uint32_t given_up(const struct compare *c, const uint64_t cell[CHK_SLOTS]
   return place;
 }
 
-/* Compare with one granule, and enter the access there. */
-static void compare_any(struct compare *c, uint64_t cell[CHK_SLOTS], uint32_t mask,
-                        uintptr_t addr) {
+/* ---- words that found no room in their granules */
+
+/* Whether the page keeps the same word of neighbours already, which get this granule, too. */
+static bool spills_beside(struct chk_shadow *s, uint64_t word, uint32_t first, uint32_t count) {
+  for (uint32_t i = 0; i < CHK_SPILLS; i++) {
+    struct chk_spill *const e = &s->spill[i];
+    if (e->word != word || e->first + e->count != first) continue;
+    e->count = (uint16_t)(e->count + count);
+    return true;
+  }
+  return false;
+}
+
+/* A word of `count` granules is given up. */
+static void spill(struct compare *c, uint64_t word, uintptr_t addr, uint32_t count) {
+  struct chk_shadow *const s = chk_shadow_of(c->page);
+  const uint32_t first = addr % CHK_PAGE_BYTES / CHK_GRANULE;
+  c->raced = true;
+  if (spills_beside(s, word, first, count)) return;
+  uint32_t i = 0;
+  while (i < CHK_SPILLS && s->spill[i].word) i++;
+  if (i == CHK_SPILLS) i = s->oldest++ % CHK_SPILLS;
+  s->spill[i] = (struct chk_spill){word, (uint16_t)first, (uint16_t)count};
+  c->page->spills = 1;
+}
+
+/* Compare with one granule, and enter the access there. in span: granules that have these words. */
+static void compare_any(struct compare *c, uint64_t cell[CHK_SLOTS], uint32_t mask, uintptr_t addr,
+                        uint32_t span) {
   const uint64_t mine = chk_word(c->now->number, mask, c->flags);
   uint32_t place = CHK_SLOTS;
   if ((cell[0] == mine || cell[1] == mine || cell[2] == mine) && is_alone(cell, mine)) return;
@@ -195,19 +223,79 @@ static void compare_any(struct compare *c, uint64_t cell[CHK_SLOTS], uint32_t ma
     place = i;
   }
   if (!c->enters) return;
-  if (place == CHK_SLOTS) place = given_up(c, cell);
+  if (place == CHK_SLOTS) {
+    place = given_up(c, cell);
+    if (!is_below_floor(cell[place])) spill(c, cell[place], addr, span);
+  }
   cell[place] = chk_word(c->now->number, mask, c->flags);
 }
 
 /* As compare_any. Most often a barrier has ordered all words. */
+static inline void compare_span(struct compare *c, uint64_t cell[CHK_SLOTS], uint32_t mask,
+                                uintptr_t addr, uint32_t span) {
+  if (CHK_UNLIKELY(!c->enters || !chk_enter_cell(cell, chk_word(c->now->number, mask, c->flags))))
+    compare_any(c, cell, mask, addr, span);
+}
+
 static inline void compare_cell(struct compare *c, uint64_t cell[CHK_SLOTS], uint32_t mask,
                                 uintptr_t addr) {
-  if (CHK_UNLIKELY(!c->enters || !chk_enter_cell(cell, chk_word(c->now->number, mask, c->flags))))
-    compare_any(c, cell, mask, addr);
+  compare_span(c, cell, mask, addr, 1);
 }
 
 static inline uint32_t cell_of(uintptr_t addr) {
   return addr % CHK_PAGE_BYTES / CHK_GRANULE;
+}
+
+/* Bytes of a granule that a range has. */
+static uint32_t mask_in(uintptr_t granule, uintptr_t addr, size_t bytes) {
+  const uintptr_t from = addr > granule ? addr - granule : 0, end = addr + bytes - granule;
+  return 0xffu << from & 0xffu >> (end < CHK_GRANULE ? CHK_GRANULE - end : 0);
+}
+
+/* Compare with a spilled word that a range of its page has met; that may end it. in each: bytes of
+ * each granule. */
+static void compare_spill(struct compare *c, struct chk_spill *e, uintptr_t addr, size_t bytes,
+                          uint32_t each) {
+  if (is_below_floor(e->word)) {
+    e->word = 0;
+    return;
+  }
+  const uint32_t first = cell_of(addr), last = cell_of(addr + bytes - 1);
+  const uint32_t from = e->first > first ? e->first : first, its_last = e->first + e->count - 1u;
+  const uint32_t to = its_last < last ? its_last : last;
+  const uintptr_t page = addr - addr % CHK_PAGE_BYTES;
+  bool hidden = from == e->first && to == its_last;
+  c->raced = false;
+  for (uint32_t i = from; i <= to && !c->raced; i++) {
+    const uintptr_t at = page + i * CHK_GRANULE;
+    const uint32_t mine = mask_in(at, addr, bytes) & each;
+    uint32_t mask = mine;
+    const bool stay = stays(c, e->word, &mask, at);
+    hidden = hidden && !stay && !((e->word >> 8 & 0xff) & ~mine);
+    if (i > from && i + 1 < to) i = to - 1; /* all those between are alike */
+  }
+  if (hidden && c->enters) e->word = 0;
+}
+
+static void compare_spills(struct compare *c, struct chk_page *p, uintptr_t addr, size_t bytes,
+                           uint32_t each) {
+  struct chk_shadow *const s = chk_shadow_of(p);
+  const uint32_t first = cell_of(addr), last = cell_of(addr + bytes - 1);
+  bool some = false;
+  for (uint32_t i = 0; i < CHK_SPILLS; i++) {
+    struct chk_spill *const e = &s->spill[i];
+    if (!e->word) continue;
+    if (e->first <= last && e->first + e->count > first) compare_spill(c, e, addr, bytes, each);
+    some = some || e->word;
+  }
+  p->spills = some;
+}
+
+/* Before each comparison with bytes of a page, whose lock is held. */
+static inline void begin_page(struct compare *c, struct chk_page *p, uintptr_t addr, size_t bytes,
+                              uint32_t each) {
+  c->page = p;
+  if (CHK_UNLIKELY(p->spills)) compare_spills(c, p, addr, bytes, each);
 }
 
 /* The page is not uniform any more, but each of its parts is. */
@@ -272,7 +360,7 @@ static void compare_cells(struct compare *c, uint64_t cell[][CHK_SLOTS], size_t 
     }
     c->raced = false;
     memcpy(old, at, sizeof old);
-    compare_cell(c, at, 0xff, addr + i * step);
+    compare_span(c, at, 0xff, addr + i * step, (uint32_t)(step / CHK_GRANULE));
     memcpy(new, at, sizeof new);
     alike = !c->raced; /* each race counts */
   }
@@ -335,7 +423,7 @@ static void compare_page(struct compare *c, struct chk_page *p, uintptr_t addr, 
   const uintptr_t end = addr + bytes;
   const bool whole = bytes == CHK_PAGE_BYTES;
   if (whole && p->uniform) {
-    compare_cell(c, chk_shadow_of(p)->whole, 0xff, addr);
+    compare_span(c, chk_shadow_of(p)->whole, 0xff, addr, CHK_CELLS);
     return;
   }
   expand(p);
@@ -375,6 +463,7 @@ static void compare_in(struct compare *c, uint32_t owner, uintptr_t addr, size_t
   chk_lock(&p->lock);
   if (c->shares) p->shared = 1;
   c->alone = c->enters && is_of_one(p);
+  begin_page(c, p, addr, bytes, 0xff);
   if (addr % CHK_GRANULE + bytes <= CHK_GRANULE)
     compare_granule(c, p, addr, bytes);
   else
@@ -413,6 +502,7 @@ void chk_mark_in(struct chk_access *a, struct chk_page *p, const struct chk_rang
   a->bytes = bytes;
   a->owner = (uint16_t)range->owner;
   if (chk_shares(a, range)) p->shared = 1;
+  begin_page(&c, p, addr, bytes, 0xff);
   if (addr % CHK_GRANULE + bytes <= CHK_GRANULE) {
     compare_granule(&c, p, addr, bytes);
   } else if (bytes <= FEW_BYTES && (addr | bytes) % CHK_GRANULE == 0) {
@@ -472,6 +562,7 @@ void chk_mark_cells(struct chk_access *a, struct chk_page *p, uintptr_t addr, ui
   struct compare *const c = compare_of(a);
   const uint64_t mine = mine_of(c);
   c->alone = is_of_one(p);
+  begin_page(c, p, addr, count * CHK_GRANULE, mask);
   if (mask == 0xff && count >= PART) {
     compare_page(c, p, addr, count * CHK_GRANULE);
     return;

@@ -206,7 +206,8 @@ static inline __attribute__((always_inline)) bool chk_enter_cell(uint64_t cell[C
 static inline bool chk_epoch_enter(struct chk_page *p, struct chk_shadow *s,
                                    const struct chk_range *range, uint64_t word) {
   const uint32_t i = range->addr % CHK_PAGE_BYTES / CHK_GRANULE;
-  if (CHK_UNLIKELY(p->uniform || (p->alike >> i / (CHK_CELLS / CHK_PARTS) & 1))) return false;
+  if (CHK_UNLIKELY(p->uniform || p->spills || (p->alike >> i / (CHK_CELLS / CHK_PARTS) & 1)))
+    return false;
   if (range->owner != chk.rank) p->shared = 1;
   uint64_t *const cell = s->cell[i], was = cell[0];
   if ((was & CHK_EPOCH) && !((was ^ word) & ~UINT64_C(0xff00)) && !(cell[1] | cell[2])) {
@@ -233,7 +234,7 @@ static inline __attribute__((always_inline)) bool chk_mark_few(struct chk_access
                  last = (uint32_t)(addr + bytes - 1) % CHK_PAGE_BYTES / CHK_GRANULE;
   const uint32_t in_part = CHK_CELLS / CHK_PARTS;
   const bool alike = (p->alike >> i / in_part | p->alike >> last / in_part) & 1;
-  if (CHK_UNLIKELY(p->uniform || alike)) return false;
+  if (CHK_UNLIKELY(p->uniform || p->spills || alike)) return false;
   a->addr = addr;
   a->bytes = bytes;
   a->owner = (uint16_t)range->owner;
