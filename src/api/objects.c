@@ -94,8 +94,8 @@ int gex_System_QueryProgressThreads(gex_Client_t client, unsigned int *count_p,
   if (!client || !count_p || !info_p || flags)
     return tmb_refuse(
         call, GASNET_ERR_BAD_ARG,
-        "argument client is %p, count_p is %p, info_p is %p, flags is 0x%x; only flags "
-        "must be 0",
+        "argument client is %p, count_p is %p, info_p is %p, flags is 0x%x; no pointer "
+        "may be NULL, flags must be 0",
         (void *)client, (void *)count_p, (void *)info_p, flags);
   DBG(tmb_check_client(call, client));
   if (!(client->flags & GEX_FLAG_DEFER_THREADS))

@@ -72,9 +72,10 @@ int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
   const char *call = "gex_EP_BindSegment";
   TMB_CHECK_MILD(call);
   if (!ep || !segment || flags)
-    return tmb_refuse(call, GASNET_ERR_BAD_ARG,
-                      "argument ep is %p, segment is %p, flags is 0x%x; flags must be 0",
-                      (void *)ep, (void *)segment, flags);
+    return tmb_refuse(
+        call, GASNET_ERR_BAD_ARG,
+        "argument ep is %p, segment is %p, flags is 0x%x; neither may be invalid, flags must be 0",
+        (void *)ep, (void *)segment, flags);
   if (TMB_UNLIKELY(tmb_job.debug)) {
     tmb_check_ep(call, ep);
     tmb_check_segment(call, segment);

@@ -167,7 +167,8 @@ int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_F
   if (TMB_UNLIKELY(tmb_job.debug)) check_publish(tm, eps, num_eps, flags);
   if (flags || (num_eps && !eps))
     return tmb_refuse("gex_EP_PublishBoundSegment", GASNET_ERR_BAD_ARG,
-                      "argument eps is %p with num_eps %zu, flags is 0x%x; flags must be 0",
+                      "argument eps is %p with num_eps %zu, flags is 0x%x; eps lists num_eps "
+                      "endpoints, flags must be 0",
                       (void *)eps, num_eps, flags);
   struct tmb_team *team = tmb_team_of(tm);
   struct room room;

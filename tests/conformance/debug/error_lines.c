@@ -78,6 +78,9 @@ static int progress_threads(void) {
   const gex_ProgressThreadInfo_t *info;
   return gex_System_QueryProgressThreads(job.client, &count, &info, 0);
 }
+static int progress_nowhere(void) {
+  return gex_System_QueryProgressThreads(job.client, NULL, NULL, 0);
+}
 
 static const struct {
   int (*call)(void);
@@ -91,9 +94,11 @@ static const struct {
     {nodes_negative, GASNET_ERR_BAD_ARG, "gasnet_getNodeInfo", "-1"},
     {index_low, GASNET_ERR_BAD_ARG, "gex_EP_RegisterHandlers", "gex_index is 3"},
     {ep_capability, GASNET_ERR_BAD_ARG, "gex_EP_Create", "capabilities"},
-    {bind_nothing, GASNET_ERR_BAD_ARG, "gex_EP_BindSegment", "segment"},
+    {bind_nothing, GASNET_ERR_BAD_ARG, "gex_EP_BindSegment", "neither may be invalid"},
     {wait_mode, GASNET_ERR_BAD_ARG, "gasnet_set_waitmode", "77"},
     {progress_threads, GASNET_ERR_RESOURCE, "gex_System_QueryProgressThreads", "DEFER_THREADS"},
+    {progress_nowhere, GASNET_ERR_BAD_ARG, "gex_System_QueryProgressThreads",
+     "no pointer may be NULL"},
 };
 
 static void check_rows(int printed) {
