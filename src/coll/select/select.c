@@ -57,6 +57,7 @@
 #define BOARD_ONE_WAY             (256 * KB)
 #define BOARD_BOTH_WAYS           (1024 * KB)
 #define BOARD_PAIR                (1024 * KB) /* of a broadcast over two nodes */
+#define BOARD_GATHERED            (4096 * KB) /* of an all-gather of four ranks a node and more */
 #define BOARD_SORTED              (64 * KB)
 
 /* Nodes up to which the leaders broadcast and reduce long vectors along a tree without pipelines.
@@ -225,8 +226,8 @@ static uint64_t nodes_limit(const struct tmb_coll_shape *c, const struct tmb_col
     return c->nodes->count == 2 || c->size >= 4 * c->nodes->count ? BOARD_ONE_WAY : t->nodes_max;
   case TMB_COLL_REDUCE: return c->nodes->count <= BOARD_TREE_NODES ? BOARD_BOTH_WAYS : t->nodes_max;
   case TMB_COLL_GATHER: return BOARD_ONE_WAY;
-  case TMB_COLL_ALLREDUCE:
-  case TMB_COLL_ALLGATHER: return BOARD_BOTH_WAYS;
+  case TMB_COLL_ALLREDUCE: return BOARD_BOTH_WAYS;
+  case TMB_COLL_ALLGATHER: return c->size >= 4 * c->nodes->count ? BOARD_GATHERED : BOARD_BOTH_WAYS;
   case TMB_COLL_EXCHANGE: return c->size > t->flat_ranks_max ? BOARD_SORTED : t->nodes_max;
   case TMB_COLL_SCAN:
   case TMB_COLL_EXSCAN: return BOARD_SORTED;
