@@ -93,6 +93,7 @@ function(tmb_check_program name source targets)
   add_custom_command(OUTPUT "${program}"
     COMMAND ${ARGN} "${tmb_check_tests_dir}/${source}" -o "${program}"
     DEPENDS "${tmb_check_tests_dir}/${source}" "${tmb_check_tests_dir}/three_ranks.h"
+      "${tmb_check_tests_dir}/three_ranks.hpp"
       "${tmb_check_tests_dir}/two_threads.h" "${tmb_check_tests_dir}/tells.h"
       "${PROJECT_SOURCE_DIR}/tests/lib/cases.h"
       tombolo_tool tombolo_shared tombolo_check_client ${targets}

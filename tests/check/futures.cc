@@ -2,24 +2,14 @@
 // Seeded races of C++ with futures, promises, remote calls, signals and threads: one case each, for
 // tests/check/findings.py, compiled with `tombolo c++ --check`. Lines that race end with a comment
 // `race: CASE`, those of correct cases have none. Run with 3 ranks; the argument is the case.
-#include <tombolo.hpp>
+#include "three_ranks.hpp"
 
-#include <cstring>
 #include <thread>
 #include <vector>
 
 namespace {
 
 using namespace tombolo;
-
-const job *the_job;
-global_ptr<long> at[3];
-long *mine, v[16];
-volatile long sink;
-rank_t me;
-const signal_counter *counter;
-
-#define CASE(name) void name()
 
 // The continuation of one put says nothing of another one.
 CASE(other_future) {
@@ -165,38 +155,4 @@ CASE(ok_roots) {
   }
 }
 
-const struct {
-  const char *name;
-  void (*run)();
-} cases[] = {
-#define C(name) \
- { #name, name }
-    C(other_future),     C(promise_too_early), C(call_not_waited), C(call_and_other),
-    C(arrival_of_other), C(other_thread),      C(reduced_by_root), C(ok_futures),
-    C(ok_promises),      C(ok_calls),          C(ok_call_chain),   C(ok_arrival),
-    C(ok_threads),       C(ok_roots),
-};
-
-const char *chosen = "";
-
-int body(const job &j) {
-  the_job = &j;
-  me = j.rank();
-  const auto all = j.allocate<long>(64);
-  const signal_counter c;
-  counter = &c;
-  for (rank_t r = 0; r < 3; r++) at[r] = all.on(r);
-  mine = all.local();
-  j.world().barrier();
-  for (const auto &entry : cases)
-    if (std::strcmp(entry.name, chosen) == 0) entry.run();
-  j.world().barrier();
-  return 0;
-}
-
 } // namespace
-
-int main(int argc, char **argv) {
-  if (argc > 1) chosen = argv[1];
-  return run(argc, argv, body);
-}

@@ -2,21 +2,12 @@
 // Seeded races of C++, one case each, for tests/check/findings.py: compiled with `tombolo c++
 // --check`. Lines that race end with a comment `race: CASE`, those of correct cases have none. Run
 // with 3 ranks; the argument is the case.
-#include <tombolo.hpp>
+#include "three_ranks.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 
 namespace {
-
-const tombolo::job *job;
-tombolo::global_ptr<long> at[3];
-long *mine, v[16];
-volatile long sink;
-unsigned me;
-
-#define CASE(name) void name()
 
 CASE(rput_load) {
   if (me == 1) tombolo::rput(at[0], 5L).wait(); // race: rput_load
@@ -29,7 +20,7 @@ CASE(assigned) {
 CASE(rput_not_waited) {
   auto done =
       me == 1 ? tombolo::rput(at[0], v, 4) : tombolo::future<void>(); // race: rput_not_waited
-  job->world().barrier();
+  the_job->world().barrier();
   if (me == 0) sink = mine[1]; // race: rput_not_waited
   if (me == 1) done.wait();
 }
@@ -65,21 +56,21 @@ CASE(leak_static) {
   if (me == 2) pending = tombolo::rget(at[0], v, 4); // leak: leak_static
 }
 CASE(leak_team) {
-  new tombolo::team(job->world().split(0)); // leak: leak_team
+  new tombolo::team(the_job->world().split(0)); // leak: leak_team
 }
 CASE(leak_domain) {
-  new tombolo::atomic_domain<long>(job->world()); // leak: leak_domain
+  new tombolo::atomic_domain<long>(the_job->world()); // leak: leak_domain
 }
 CASE(leak_fetch) {
-  const tombolo::atomic_domain<long> domain(job->world());
+  const tombolo::atomic_domain<long> domain(the_job->world());
   new auto(domain.fetch_add(at[1], 1)); // leak: leak_fetch
 }
 
 // ---- correct: nothing may be found
 
 CASE(ok_leak) {
-  tombolo::atomic_domain<long> domain(job->world());
-  const tombolo::team half = job->world().split(0);
+  tombolo::atomic_domain<long> domain(the_job->world());
+  const tombolo::team half = the_job->world().split(0);
   (void)tombolo::rput(at[1] + me, v, 1); // its future waits
   domain.fetch_add(at[1] + 8, 1).wait();
   half.barrier();
@@ -89,16 +80,16 @@ CASE(ok_barrier) {
   for (long i = 0; i < 5; i++) {
     mine[0] = i;
     at[(me + 1) % 3][1] = i;
-    job->world().barrier();
+    the_job->world().barrier();
     sink = mine[1] + at[(me + 1) % 3][0];
-    job->world().barrier();
+    the_job->world().barrier();
   }
 }
 CASE(ok_local) {
   long *const next = at[(me + 1) % 3].local();
   next[me] = 1;
   std::copy(v, v + 4, next + 4);
-  job->world().barrier();
+  the_job->world().barrier();
   sink = mine[(me + 2) % 3] + at[me].local()[4];
   mine[8] = 1;
   sink = next[9];
@@ -112,7 +103,7 @@ CASE(ok_wait) {
 CASE(ok_call) {
   if (me == 1) {
     tombolo::put(at[0], 3L);
-    job->world()
+    the_job->world()
         .call(
             0, [](long *p) { (*p)++; }, at[0].address())
         .wait();
@@ -120,36 +111,4 @@ CASE(ok_call) {
   }
 }
 
-const struct {
-  const char *name;
-  void (*run)();
-} cases[] = {
-#define C(name) \
- { #name, name }
-    C(rput_load),      C(assigned),      C(rput_not_waited), C(rget_result), C(copied),
-    C(local_of_other), C(local_and_put), C(local_of_view),   C(ok_local),    C(ok_barrier),
-    C(ok_wait),        C(ok_call),       C(leak_future),     C(leak_static), C(leak_team),
-    C(leak_domain),    C(leak_fetch),    C(ok_leak),
-};
-
-const char *chosen = "";
-
-int body(const tombolo::job &j) {
-  job = &j;
-  me = j.rank();
-  const auto all = j.allocate<long>(64);
-  for (unsigned r = 0; r < 3; r++) at[r] = all.on(r);
-  mine = all.local();
-  j.world().barrier();
-  for (const auto &c : cases)
-    if (std::strcmp(c.name, chosen) == 0) c.run();
-  j.world().barrier();
-  return 0;
-}
-
 } // namespace
-
-int main(int argc, char **argv) {
-  if (argc > 1) chosen = argv[1];
-  return tombolo::run(argc, argv, body);
-}

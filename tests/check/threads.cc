@@ -2,11 +2,10 @@
 // Seeded races of two threads of a rank in C++, one case each, for tests/check/findings.py:
 // compiled with `tombolo c++ --check`. Lines that race end with a comment `race: CASE`, those of
 // correct cases have none. Run with 3 ranks; the argument is the case.
-#include <tombolo.hpp>
+#include "three_ranks.hpp"
 
 #include <atomic>
 #include <condition_variable>
-#include <cstring>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -15,14 +14,6 @@
 #include <vector>
 
 namespace {
-
-const tombolo::job *job;
-tombolo::global_ptr<long> at[3];
-long *mine;
-volatile long sink;
-unsigned me;
-
-#define CASE(name) void name()
 
 CASE(two_threads) {
   if (me) return;
@@ -187,35 +178,4 @@ CASE(ok_futures_of_ours) {
   t.join();
 }
 
-const struct {
-  const char *name;
-  void (*run)();
-} cases[] = {
-#define C(name) \
- { #name, name }
-    C(two_threads),        C(two_puts), C(future_early), C(ok_locks),      C(ok_condition),
-    C(ok_futures),         C(ok_once),  C(ok_atomic),    C(ok_shared_ptr), C(ok_allocate),
-    C(ok_futures_of_ours),
-};
-
-const char *chosen = "";
-
-int body(const tombolo::job &j) {
-  job = &j;
-  me = j.rank();
-  const auto all = j.allocate<long>(64);
-  for (unsigned r = 0; r < 3; r++) at[r] = all.on(r);
-  mine = all.local();
-  j.world().barrier();
-  for (const auto &c : cases)
-    if (std::strcmp(c.name, chosen) == 0) c.run();
-  j.world().barrier();
-  return 0;
-}
-
 } // namespace
-
-int main(int argc, char **argv) {
-  if (argc > 1) chosen = argv[1];
-  return tombolo::run(argc, argv, body);
-}
