@@ -46,6 +46,78 @@ TEST(records_are_whole) {
         }
 }
 
+static struct udp_record message(uint8_t nargs, uint32_t bytes) {
+  return (struct udp_record){.type = UDP_AM,
+                             .flags = (uint8_t)(bytes       ? UDP_MEDIUM
+                                                : nargs % 2 ? UDP_REPLY
+                                                            : 0),
+                             .handler = 200,
+                             .route = 65,
+                             .nargs = nargs,
+                             .args = args,
+                             .bytes = bytes,
+                             .payload = "an example of a payload"};
+}
+
+TEST(messages_are_written_alike) {
+  _Alignas(16) static uint8_t packet[2][BYTES];
+  for (uint8_t nargs = 0; nargs <= ARGS; nargs++)
+    for (uint32_t bytes = 0; bytes < 20; bytes++) {
+      const struct udp_record r = message(nargs, bytes);
+      memset(packet[0], 0x5a, BYTES);
+      memset(packet[1], 0xff, BYTES);
+      const uint32_t end = udp_record_write(packet[0], UDP_HEADER_BYTES, &r, NULL);
+      assert_int_equal(udp_message_write(packet[1], &r), end);
+      assert_memory_equal(packet[0] + UDP_HEADER_BYTES, packet[1] + UDP_HEADER_BYTES,
+                          end - UDP_HEADER_BYTES);
+    }
+}
+
+/* Whatever udp_message_read takes, udp_record_read takes alike. Returns whether it took it. */
+static bool read_alike(const uint8_t *packet, uint32_t end) {
+  struct udp_record one, other;
+  uint32_t at = UDP_HEADER_BYTES;
+  if (!udp_message_read(packet, end, &one)) return false;
+  assert_int_equal(udp_record_read(packet, end, end, &at, &other), 0);
+  assert_int_equal(at, end);
+  assert_int_equal(other.type, UDP_AM);
+  assert_int_equal(one.type, other.type);
+  assert_int_equal(one.flags, other.flags);
+  assert_int_equal(one.handler, other.handler);
+  assert_int_equal(one.route, other.route);
+  assert_int_equal(one.nargs, other.nargs);
+  assert_int_equal(one.bytes, other.bytes);
+  assert_ptr_equal(one.args, other.args);
+  assert_ptr_equal(one.payload, other.payload);
+  return true;
+}
+
+/* Messages, and messages of which a byte is wrong. */
+TEST(messages_are_read_alike) {
+  _Alignas(16) static uint8_t packet[BYTES];
+  uint32_t wrong_taken = 0, refused = 0;
+  for (uint8_t nargs = 0; nargs <= ARGS; nargs++)
+    for (uint32_t bytes = 0; bytes < 20; bytes++) {
+      const struct udp_record r = message(nargs, bytes);
+      const uint32_t end = udp_message_write(packet, &r);
+      assert_true(read_alike(packet, end));
+      for (uint32_t longer = end + 8; longer <= end + 16; longer += 8)
+        assert_false(read_alike(packet, longer));
+      assert_false(read_alike(packet, end - 8));
+      for (uint32_t at = UDP_HEADER_BYTES; at < end; at++)
+        for (uint32_t bit = 0; bit < 8; bit++) {
+          packet[at] ^= (uint8_t)(1u << bit);
+          if (read_alike(packet, end))
+            wrong_taken++;
+          else
+            refused++;
+          packet[at] ^= (uint8_t)(1u << bit);
+        }
+    }
+  assert_cmp(wrong_taken, >, 0); /* another handler */
+  assert_cmp(refused, >, 0);
+}
+
 int main(void) {
   return unit_run(NULL, NULL);
 }

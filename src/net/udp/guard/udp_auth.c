@@ -22,6 +22,7 @@
 #define BLOCKS_MAX   ((UDP_PACKET_MAX + UDP_NH_BLOCK - 1) / UDP_NH_BLOCK)
 
 _Static_assert(sizeof(struct udp_header) - sizeof(uint64_t) == 8 * HASHED_WORDS, "whole words");
+_Static_assert(HASHED_WORDS == 4, "as short_result takes them");
 _Static_assert(HASHED_WORDS + 1 + UDP_AUTH_DIRECT / 8 <= UDP_NH_WORDS, "they fit");
 
 void udp_auth_key(const uint8_t *secret, uint64_t job_id, uint32_t src, uint32_t dst,
@@ -64,26 +65,46 @@ static struct udp_siphash_part results(const struct udp_nh_key *key, const uint8
   return made;
 }
 
-/* The result of the header, and of a control part that is short. */
-static void short_result(const struct udp_header *header, const struct udp_auth_input *input,
-                         uint32_t control_bytes, uint64_t out[2]) {
-  uint64_t words[UDP_NH_WORDS];
-  const uint32_t count = HASHED_WORDS + 1 + control_bytes / 8;
-  memcpy(words, (const uint8_t *)header + sizeof header->mac, 8 * HASHED_WORDS);
-  words[HASHED_WORDS] = (input->seq >> 32) << 32 | input->ack >> 32;
-  if (control_bytes) memcpy(words + HASHED_WORDS + 1, input->control, control_bytes);
-  if (count % 2) words[count] = 0;
-  udp_nh_words(input->tail_key, words, count, out);
+static inline uint64_t word_at(const void *at) {
+  uint64_t word;
+  memcpy(&word, at, sizeof word);
+  return word;
 }
 
-uint64_t udp_auth_hash(const uint64_t key[2], const struct udp_header *header,
-                       const struct udp_auth_input *input) {
+/* The result of the header, and of a control part that is short: that of udp_nh_words for the
+ * header's words, the upper halves of the numbers, and the control part's words. */
+static inline void short_result(const struct udp_header *header, const struct udp_auth_input *input,
+                                uint32_t control_bytes, uint64_t out[2]) {
+  const uint64_t *key = input->tail_key->few;
+  const uint8_t *h = (const uint8_t *)header + sizeof header->mac, *c = input->control;
+  const uint32_t words = control_bytes / 8, whole = words ? words - 1 : 0;
+  const uint64_t upper = (input->seq >> 32) << 32 | input->ack >> 32;
+  struct udp_nh_sum sum = udp_nh_begin(input->tail_key, HASHED_WORDS + 1 + words);
+  udp_nh_pair(&sum, key, word_at(h), word_at(h + 8));
+  udp_nh_pair(&sum, key + 2, word_at(h + 16), word_at(h + 24));
+  udp_nh_pair(&sum, key + 4, upper, words ? word_at(c) : 0);
+  for (uint32_t i = 1; i <= whole; i += 2)
+    udp_nh_pair(&sum, key + 5 + i, word_at(c + 8 * i), i < whole ? word_at(c + 8 * i + 8) : 0);
+  udp_nh_end(&sum, out);
+}
+
+/* The hash of a packet with a tail or a long control part. */
+static TMB_NOINLINE uint64_t long_hash(const uint64_t key[2], const struct udp_header *header,
+                                       const struct udp_auth_input *input) {
   const bool is_long = input->control_bytes > UDP_AUTH_DIRECT;
   uint64_t first[2], control[BLOCKS_MAX * UDP_NH_RESULTS], tail[BLOCKS_MAX * UDP_NH_RESULTS];
   struct udp_siphash_part parts[3] = {{first, TMB_ARRAY_LEN(first)}};
   short_result(header, input, is_long ? 0 : input->control_bytes, first);
-  if (TMB_LIKELY(!input->tail_bytes && !is_long)) return udp_siphash_words(key, parts, 1);
   if (is_long) parts[1] = results(input->tail_key, input->control, input->control_bytes, control);
   parts[2] = results(input->tail_key, input->tail, input->tail_bytes, tail);
   return udp_siphash_words(key, parts, TMB_ARRAY_LEN(parts));
+}
+
+uint64_t udp_auth_hash(const uint64_t key[2], const struct udp_header *header,
+                       const struct udp_auth_input *input) {
+  if (TMB_UNLIKELY(input->tail_bytes || input->control_bytes > UDP_AUTH_DIRECT))
+    return long_hash(key, header, input);
+  uint64_t first[2];
+  short_result(header, input, input->control_bytes, first);
+  return udp_siphash_pair(key, first);
 }

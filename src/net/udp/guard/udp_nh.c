@@ -126,10 +126,7 @@ void udp_nh(const struct udp_nh_key *key, const void *data, uint32_t bytes,
 
 void udp_nh_words(const struct udp_nh_key *key, const uint64_t *words, uint32_t count,
                   uint64_t out[2]) {
-  __extension__ typedef unsigned __int128 wide_word;
-  wide_word sum = (wide_word)count * key->few[UDP_NH_WORDS];
-  for (uint32_t i = 0; i < count; i += 2)
-    sum += (wide_word)(words[i] + key->few[i]) * (words[i + 1] + key->few[i + 1]);
-  out[0] = (uint64_t)sum;
-  out[1] = (uint64_t)(sum >> 64);
+  struct udp_nh_sum sum = udp_nh_begin(key, count);
+  for (uint32_t i = 0; i < count; i += 2) udp_nh_pair(&sum, key->few + i, words[i], words[i + 1]);
+  udp_nh_end(&sum, out);
 }

@@ -50,6 +50,29 @@ void udp_nh_open(struct udp_nh_key *key);
 void udp_nh(const struct udp_nh_key *key, const void *data, uint32_t bytes,
             uint64_t out[UDP_NH_RESULTS]);
 
+__extension__ typedef unsigned __int128 udp_nh_wide;
+
+/* The hash of a few words, taken by pairs: what udp_nh_words returns. */
+struct udp_nh_sum {
+  udp_nh_wide sum;
+};
+
+/* in count: of the words that follow. */
+static inline struct udp_nh_sum udp_nh_begin(const struct udp_nh_key *key, uint32_t count) {
+  return (struct udp_nh_sum){(udp_nh_wide)count * key->few[UDP_NH_WORDS]};
+}
+
+/* Words number i and i + 1; the latter is 0 where there is none. in key: word i of key->few. */
+static inline void udp_nh_pair(struct udp_nh_sum *s, const uint64_t key[2], uint64_t a,
+                               uint64_t b) {
+  s->sum += (udp_nh_wide)(a + key[0]) * (b + key[1]);
+}
+
+static inline void udp_nh_end(const struct udp_nh_sum *s, uint64_t out[2]) {
+  out[0] = (uint64_t)s->sum;
+  out[1] = (uint64_t)(s->sum >> 64);
+}
+
 /* Hash a few words. in words: [count], with a zero behind them if their number is odd. */
 void udp_nh_words(const struct udp_nh_key *key, const uint64_t *words, uint32_t count,
                   uint64_t out[2]);

@@ -107,3 +107,11 @@ uint64_t udp_siphash_words(const uint64_t key[2], const struct udp_siphash_part 
   }
   return end(v, words << 59); /* 8 * words << 56 */
 }
+
+uint64_t udp_siphash_pair(const uint64_t key[2], const uint64_t words[2]) {
+  uint64_t v[4];
+  begin(v, key);
+  word(v, load((const uint8_t *)words));
+  word(v, load((const uint8_t *)(words + 1)));
+  return end(v, (uint64_t)16 << 56);
+}

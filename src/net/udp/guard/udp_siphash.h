@@ -39,4 +39,7 @@ struct udp_siphash_part {
 uint64_t udp_siphash_words(const uint64_t key[2], const struct udp_siphash_part *parts,
                            uint32_t count);
 
+/* The same of two words. */
+uint64_t udp_siphash_pair(const uint64_t key[2], const uint64_t words[2]);
+
 #endif

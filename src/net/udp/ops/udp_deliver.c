@@ -88,6 +88,18 @@ void udp_deliver_add(struct tmb_net *e, struct udp_batch *b, const struct udp_de
   b->list[b->count++] = *d;
 }
 
+void udp_deliver_message(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
+                         const struct udp_record *r) {
+  static const TMB_ALIGNED(16) char empty[16]; /* handlers get an address of no bytes, too */
+  const bool reply = (r->flags & UDP_REPLY) != 0;
+  const bool medium = (r->flags & UDP_MEDIUM) != 0;
+  const struct udp_delivery d = {.peer = p,
+                                 .cost = reply ? 0 : udp_cost(r->bytes),
+                                 .in = udp_message_of(p, r, medium ? TMB_AM_MEDIUM : TMB_AM_SHORT,
+                                                      r->bytes ? r->payload : empty, r->bytes)};
+  udp_deliver_add(e, b, &d);
+}
+
 /* Whether `serve` covers an entry. in by_thread: the progress thread may deliver it. */
 static bool is_served(const struct udp_delivery *d, int serve, bool by_thread) {
   if (serve == TMB_SERVE_THREAD) return by_thread;

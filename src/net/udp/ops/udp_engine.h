@@ -117,6 +117,13 @@ void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number);
 /* Make a numbered packet of the bytes in `buf` and at `tail`, and send it. There is room. */
 struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const struct udp_out *out,
                                  struct udp_buf *buf, uint32_t control, uint8_t flags);
+/* The same of a packet for which udp_packet_is_lone, when none waits to be handed over: it does
+ * then. in end: of its control part. */
+struct udp_slot *udp_packet_lone(struct tmb_net *e, struct udp_peer *p, struct udp_buf *buf,
+                                 uint32_t end, uint8_t flags);
+static inline bool udp_packet_is_lone(const struct tmb_net *e, uint32_t control, uint32_t tail) {
+  return control <= UDP_AUTH_DIRECT && !tail && !e->out.count && !e->config.cipher;
+}
 /* Send a numbered packet again as it is, where `out` says, with the newest acknowledgement. */
 void udp_packet_again(struct tmb_net *e, struct udp_peer *p, struct udp_slot *slot, uint64_t number,
                       struct udp_out *out);
@@ -182,6 +189,11 @@ static inline uint64_t udp_gather_clock(const struct tmb_net *e) {
  * room now. */
 bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uint8_t flags,
                 uint32_t reserve);
+/* Open a packet with a message of up to UDP_FIRST_MAX bytes of payload, if none is open. in
+ * reserve: as for udp_gather. Returns false, with nothing done, if one is, or there is no room. */
+#define UDP_FIRST_MAX 64u /* fixed: it fits into the shortest packet */
+bool udp_gather_first(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r,
+                      uint32_t reserve);
 /* Whether an operation of `total` bytes can be gathered in parts, once the window has room. */
 bool udp_parts_are(const struct udp_peer *p, uint64_t total);
 /* Whether the open packet has no room for `r`, but for a part of `least` bytes or more. */
@@ -300,6 +312,23 @@ uint8_t *udp_batch_copy(struct tmb_net *e, struct udp_batch *b, const uint8_t *d
                         uint32_t bytes);
 /* Note something to be delivered; memory behind its pointers lives until the end of the batch. */
 void udp_deliver_add(struct tmb_net *e, struct udp_batch *b, const struct udp_delivery *d);
+/* What core gets of a message. */
+static inline struct tmb_am_in udp_message_of(const struct udp_peer *p, const struct udp_record *r,
+                                              enum tmb_am_category category, const void *payload,
+                                              size_t nbytes) {
+  return (struct tmb_am_in){.src = p->rank,
+                            .category = (uint8_t)category,
+                            .handler = r->handler,
+                            .nargs = r->nargs,
+                            .is_reply = (r->flags & UDP_REPLY) != 0,
+                            .route = r->route,
+                            .args = r->args,
+                            .payload = (void *)(uintptr_t)payload,
+                            .nbytes = nbytes};
+}
+/* The same of a record AM. */
+void udp_deliver_message(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
+                         const struct udp_record *r);
 /* Take messages that were kept before and are served now. Returns whether there may be more of it:
  * then nothing is to be received before it. */
 bool udp_deliver_kept(struct tmb_net *e, struct udp_batch *b, int serve);

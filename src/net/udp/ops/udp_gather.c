@@ -39,6 +39,15 @@ uint32_t udp_payload_max(const struct udp_peer *p, const struct udp_record *r) {
   return udp_payload_of(p->mtu.bytes, r);
 }
 
+/* Make a numbered packet of the open one. */
+static struct udp_slot *open_make(struct tmb_net *e, struct udp_peer *p, const struct udp_out *out,
+                                  uint8_t flags) {
+  const uint32_t control = p->gather.end - UDP_HEADER_BYTES;
+  if (TMB_LIKELY(udp_packet_is_lone(e, control, p->gather.tail)))
+    return udp_packet_lone(e, p, p->gather.buf, p->gather.end, flags);
+  return udp_packet_send(e, p, out, p->gather.buf, control, flags);
+}
+
 /* Send the open packet. in flags: UDP_ACK_NOW. */
 static bool open_send(struct tmb_net *e, struct udp_peer *p, uint32_t reserve, uint8_t flags) {
   const struct udp_rail *rail = udp_tx_main(&p->tx);
@@ -52,10 +61,8 @@ static bool open_send(struct tmb_net *e, struct udp_peer *p, uint32_t reserve, u
   const uint64_t soon_end = p->gather.soon_end;
   if (udp_packet_asks(p, &ask)) flags |= UDP_ACK_NOW;
   const bool quiet = p->gather.quiet && !((p->gather.flags | flags) & UDP_ACK_NOW);
-  struct udp_slot *slot =
-      udp_packet_send(e, p, &out, p->gather.buf, p->gather.end - UDP_HEADER_BYTES,
-                      (uint8_t)(p->gather.flags | flags));
-  slot->pending = udp_pending_take(p, p->tx.next - 1);
+  struct udp_slot *slot = open_make(e, p, &out, (uint8_t)(p->gather.flags | flags));
+  if (p->gather.pending) slot->pending = udp_pending_take(p, p->tx.next - 1);
   p->gather.close = udp_gather_clock(e) - p->gather.full_ns <= CLOSE_NS;
   p->gather.full_ns = udp_gather_clock(e);
   p->gather.buf = NULL;
@@ -79,6 +86,15 @@ static bool fits(const struct udp_peer *p, const struct udp_record *r, uint32_t 
   return !p->gather.tail && end <= limit;
 }
 
+/* The record lies in the open packet. in quiet: nobody awaits its end. */
+static inline void appended(struct tmb_net *e, struct udp_peer *p, bool quiet) {
+  p->gather.quiet = (p->gather.quiet || !p->gather.count) && quiet;
+  p->gather.count++;
+  p->gather.tick = e->time.tick;
+  e->peers.waits = true;
+  udp_peer_busy(e, p);
+}
+
 /* Write `r`, which fits, into the open packet. in quiet: nobody awaits its end. */
 static void append(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r, bool quiet) {
   uint32_t payload_at = 0;
@@ -88,11 +104,7 @@ static void append(struct tmb_net *e, struct udp_peer *p, const struct udp_recor
     memcpy(p->gather.buf->data + payload_at, r->payload, r->bytes);
     p->gather.tail = r->bytes;
   }
-  p->gather.quiet = (p->gather.quiet || !p->gather.count) && quiet;
-  p->gather.count++;
-  p->gather.tick = e->time.tick;
-  e->peers.waits = true;
-  udp_peer_busy(e, p);
+  appended(e, p, quiet);
 }
 
 /* Open a packet. in bytes: of the control part of its first record; tail: of its tail. */
@@ -101,6 +113,16 @@ static void open_new(struct tmb_net *e, struct udp_peer *p, uint32_t bytes, uint
   const uint32_t gathers = TMB_MIN(TMB_MIN(several, GATHER_MAX), p->mtu.bytes);
   p->gather.buf = udp_buf_get(e, TMB_MAX(UDP_HEADER_BYTES + bytes + tail, gathers));
   p->gather.room = udp_buf_bytes(p->gather.buf);
+}
+
+bool udp_gather_first(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r,
+                      uint32_t reserve) {
+  if (p->gather.buf || udp_tx_room(&p->tx) <= reserve) return false;
+  open_new(e, p, UDP_HEADER_BYTES, 0);
+  p->gather.last = UDP_HEADER_BYTES;
+  p->gather.end = udp_message_write(p->gather.buf->data, r);
+  appended(e, p, false);
+  return true;
 }
 
 bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uint8_t flags,

@@ -37,6 +37,16 @@ static int send_parts(struct tmb_net *e, struct udp_peer *p, struct udp_record *
   return 0;
 }
 
+static int send_record(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
+                       const struct tmb_am_out *out) {
+  const uint32_t reserve = out->is_reply ? 0 : UDP_REPLY_SLOTS;
+  if (r->bytes <= UDP_FIRST_MAX && udp_gather_first(e, p, r, reserve)) return 0;
+  if (r->bytes > udp_payload_max(p, r) ||
+      (r->bytes >= SPLIT_MIN && udp_gather_splits(p, r, r->bytes / 4 * 3)))
+    return send_parts(e, p, r, out);
+  return udp_gather(e, p, r, 0, reserve) ? 0 : TMB_AGAIN;
+}
+
 static int send_locked(struct tmb_net *e, struct udp_peer *p, struct tmb_am_out *out) {
   const uint32_t cost = out->is_reply ? 0 : udp_cost(out->nbytes);
   out->lacks = TMB_LACKS_CREDIT;
@@ -54,13 +64,8 @@ static int send_locked(struct tmb_net *e, struct udp_peer *p, struct tmb_am_out 
     r.bytes = (uint32_t)out->nbytes;
     r.payload = out->src;
   }
-  if (r.bytes > udp_payload_max(p, &r) ||
-      (r.bytes >= SPLIT_MIN && udp_gather_splits(p, &r, r.bytes / 4 * 3))) {
-    const int rc = send_parts(e, p, &r, out);
-    if (rc) return rc;
-  } else if (!udp_gather(e, p, &r, 0, out->is_reply ? 0 : UDP_REPLY_SLOTS)) {
-    return TMB_AGAIN;
-  }
+  const int rc = send_record(e, p, &r, out);
+  if (rc) return rc;
   p->credit.sent += cost;
   udp_count(&e->stats->sent, 1);
   udp_count(&e->stats->bytes_out, r.bytes);

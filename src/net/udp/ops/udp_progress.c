@@ -138,6 +138,20 @@ void udp_push_all(struct tmb_net *e, bool flush, bool acks) {
   udp_vain_note(e, &vain);
 }
 
+/* Send the open packets, where nothing else is to be sent but acknowledgements; timers are seen to
+ * by the next call. Returns false, with nothing done, if something is. */
+static bool push_open(struct tmb_net *e) {
+  if (e->out.count) return false;
+  for (const struct udp_peer *p = e->peers.busy; p; p = p->next_busy)
+    if (p->lost || p->tx.lost || p->bulk.first) return false;
+  bool waits = false;
+  for (struct udp_peer *p = e->peers.busy; p; p = p->next_busy)
+    if (p->gather.buf && !udp_gather_flush(e, p, 0)) waits = true;
+  udp_out_flush(e);
+  e->peers.waits = waits;
+  return true;
+}
+
 /* Hand up the batch, then send the messages of its handlers, if any. */
 static void hand_up(struct tmb_net *e, struct udp_batch *b) TMB_REQUIRES(e->lock);
 
@@ -150,7 +164,7 @@ static void hand_up(struct tmb_net *e, struct udp_batch *b) {
   udp_deliver_credit(e, b);
   if (!e->peers.waits && !e->out.count) return;
   udp_engine_clock(e);
-  udp_push_all(e, true, false);
+  if (!push_open(e)) udp_push_all(e, true, false);
 }
 
 /* Wake the client, should it sleep: the packets that made its descriptors readable are received. */

@@ -67,32 +67,6 @@ static void place(struct tmb_net *e, struct udp_peer *p, uint64_t addr,
   if (to && r->payload) memcpy(to, r->payload, r->bytes);
 }
 
-static inline struct tmb_am_in message_of(const struct udp_peer *p, const struct udp_record *r,
-                                          enum tmb_am_category category, const void *payload,
-                                          size_t nbytes) {
-  return (struct tmb_am_in){.src = p->rank,
-                            .category = (uint8_t)category,
-                            .handler = r->handler,
-                            .nargs = r->nargs,
-                            .is_reply = (r->flags & UDP_REPLY) != 0,
-                            .route = r->route,
-                            .args = r->args,
-                            .payload = (void *)(uintptr_t)payload,
-                            .nbytes = nbytes};
-}
-
-static void take_am(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
-                    const struct udp_record *r) {
-  static const TMB_ALIGNED(16) char empty[16]; /* handlers get an address of no bytes, too */
-  const bool reply = (r->flags & UDP_REPLY) != 0;
-  const bool medium = (r->flags & UDP_MEDIUM) != 0;
-  const struct udp_delivery d = {.peer = p,
-                                 .cost = reply ? 0 : udp_cost(r->bytes),
-                                 .in = message_of(p, r, medium ? TMB_AM_MEDIUM : TMB_AM_SHORT,
-                                                  r->bytes ? r->payload : empty, r->bytes)};
-  udp_deliver_add(e, b, &d);
-}
-
 static void act_signal(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r) {
   const struct udp_late s = {.number = p->in.seq,
                              .addr = udp_target(e, p, r->signal_addr, sizeof(uint64_t)),
@@ -120,7 +94,7 @@ static void act(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
       .peer = p,
       .buf = buf,
       .cost = reply ? 0 : udp_cost(is_long ? 0 : r->total),
-      .in = message_of(p, r, is_long ? TMB_AM_LONG : TMB_AM_MEDIUM, r->payload, r->total)};
+      .in = udp_message_of(p, r, is_long ? TMB_AM_LONG : TMB_AM_MEDIUM, r->payload, r->total)};
   if (is_long)
     d.in.payload = r->total ? udp_target(e, p, r->addr, r->total) : (void *)(uintptr_t)r->addr;
   udp_deliver_add(e, b, &d);
@@ -183,7 +157,7 @@ static void take_record(struct tmb_net *e, struct udp_batch *b, struct udp_peer 
   if (r->bytes >= UDP_BULK_BYTES || r->type == UDP_PART)
     tmb_store_rlx(&e->helper.bulk_ns, e->time.now_ns);
   switch (r->type) {
-  case UDP_AM: take_am(e, b, p, r); break;
+  case UDP_AM: udp_deliver_message(e, b, p, r); break;
   case UDP_PUT: place(e, p, r->addr, r); break;
   case UDP_PART: take_part(e, b, p, r); break;
   case UDP_GET: udp_get_serve(e, p, r); break;
@@ -253,6 +227,21 @@ static void on_acked(void *ctx, struct udp_slot *slot) {
   if (slot->pending) udp_pending_acked(a->e, a->p, slot->pending);
 }
 
+/* All packets below tx.una have been acknowledged. */
+static inline void all_passed(struct tmb_net *e, struct udp_peer *p) {
+  if (TMB_UNLIKELY(p->bulk.passing != NULL)) udp_xfer_passed(e, p);
+  if (TMB_UNLIKELY(p->gather.passing != NULL)) udp_pending_passed(e, p);
+}
+
+/* in handled: of a header. */
+static inline void take_credit(struct tmb_net *e, struct udp_peer *p, uint32_t handled) {
+  const uint32_t back = handled - p->credit.back;
+  if (!back || back > p->credit.sent - p->credit.back) return;
+  p->credit.back = handled;
+  e->in.moved = true;
+  p->credit.starved = false;
+}
+
 static void take_ack(struct tmb_net *e, struct udp_peer *p, const struct packet *k,
                      const uint8_t *map) {
   const struct udp_ack ack = {k->ack, k->h.sack, map, k->h.ack_delay_us * (uint64_t)1000};
@@ -261,14 +250,17 @@ static void take_ack(struct tmb_net *e, struct udp_peer *p, const struct packet 
     refuse(e);
     return;
   }
-  if (TMB_UNLIKELY(p->bulk.passing != NULL)) udp_xfer_passed(e, p);
-  if (TMB_UNLIKELY(p->gather.passing != NULL)) udp_pending_passed(e, p);
+  all_passed(e, p);
   if (k->h.sack || map || udp_tx_resent(&p->tx)) p->detect_ns = 0;
-  const uint32_t back = k->h.handled - p->credit.back;
-  if (!back || back > p->credit.sent - p->credit.back) return;
-  p->credit.back = k->h.handled;
+  take_credit(e, p, k->h.handled);
+}
+
+/* A number that has not come before is taken: an acknowledgement is owed. */
+static inline void number_taken(struct tmb_net *e, struct udp_peer *p) {
   e->in.moved = true;
-  p->credit.starved = false;
+  p->ack.come_ns = e->time.now_ns;
+  if (p->ack.due_ns == UINT64_MAX) p->ack.due_ns = e->time.now_ns + UDP_ACK_DELAY_NS;
+  p->ack.packets++;
 }
 
 /* Whether the packet is to be read: it has a number that has not come before. */
@@ -284,10 +276,7 @@ static bool take_number(struct tmb_net *e, struct udp_peer *p, const struct pack
   }
   if (k->seq != p->rx.next || udp_rx_gaps(&p->rx)) udp_ack_owe(e, p);
   udp_rx_take(&p->rx, k->seq);
-  e->in.moved = true;
-  p->ack.come_ns = e->time.now_ns;
-  if (p->ack.due_ns == UINT64_MAX) p->ack.due_ns = e->time.now_ns + UDP_ACK_DELAY_NS;
-  p->ack.packets++;
+  number_taken(e, p);
   return true;
 }
 
@@ -335,6 +324,15 @@ static void take_records(struct tmb_net *e, struct udp_batch *b, struct udp_peer
   }
 }
 
+/* An authentic packet of the peer has come by `rail`. */
+static inline void heard(struct tmb_net *e, struct udp_peer *p, uint32_t rail) {
+  p->life.heard_ns = e->peers.heard_ns = e->time.now_ns;
+  p->life.spoken = true;
+  if (!udp_rail_is_stream(e, rail)) p->life.heard = true; /* else datagrams may still be lost */
+  p->life.rail = rail < p->tx.rails ? rail : 0;
+  p->life.asked_ns = p->life.refused_ns = 0;
+}
+
 static void take_packet(struct tmb_net *e, struct udp_batch *b, struct packet *k) {
   struct udp_peer *p = authentic(e, k);
   if (!p) {
@@ -344,17 +342,72 @@ static void take_packet(struct tmb_net *e, struct udp_batch *b, struct packet *k
   udp_count(&e->stats->packets_in, 1);
   if (TMB_UNLIKELY(e->up->packet != NULL)) e->up->packet("received", p->rank, k->h.bytes);
   if (p->lost) return;
-  p->life.heard_ns = e->peers.heard_ns = e->time.now_ns;
-  p->life.spoken = true;
-  if (!udp_rail_is_stream(e, k->h.rail))
-    p->life.heard = true; /* else datagrams may still be lost */
-  p->life.rail = k->h.rail < p->tx.rails ? k->h.rail : 0;
-  p->life.asked_ns = p->life.refused_ns = 0;
+  heard(e, p, k->h.rail);
   const uint64_t una = p->tx.una;
   take_ack(e, p, k, NULL);
   take_records(e, b, p, k);
   if (p->tx.una != una || una == p->tx.next) p->life.vain_ns = 0;
   if (TMB_UNLIKELY(p->in.late != NULL)) late_take(e, p);
+}
+
+/* ---- the common case: a packet alone in its datagram, next in order, with one short message, that
+ * acknowledges the only packet in flight, or nothing new. It passes the same checks, in one go. */
+
+/* Whether lengths and flags are those of such a packet. in data: [bytes], aligned to 16. */
+static inline bool is_lone(const struct tmb_net *e, const struct udp_header *h, uint32_t bytes) {
+  const uint8_t hashed = e->config.hash_payload ? UDP_HASHED : 0;
+  const uint8_t flags = UDP_NUMBERED | UDP_ACK_NOW | UDP_SECRET | hashed;
+  return bytes <= UDP_HEADER_BYTES + UDP_AUTH_DIRECT && h->bytes == bytes &&
+         h->control == bytes - UDP_HEADER_BYTES && h->control % 8 == 0 && !h->sack &&
+         (h->flags & flags) == (UDP_NUMBERED | hashed) && h->job == (uint32_t)e->job_id &&
+         h->src < e->size && h->src != e->rank && !e->config.cipher && !e->up->packet;
+}
+
+/* Whether the windows are as in the common case. in acks: packets that it acknowledges. */
+static inline bool is_in_order(const struct udp_peer *p, const struct udp_header *h,
+                               uint32_t acks) {
+  if (p->lost || h->seq != (uint32_t)p->rx.next || udp_rx_gaps(&p->rx)) return false;
+  if (acks > 1) return false;
+  return acks ? udp_tx_is_lone(&p->tx) : p->tx.una == p->tx.next;
+}
+
+/* The only packet in flight is acknowledged. */
+static inline void take_lone_ack(struct tmb_net *e, struct udp_peer *p,
+                                 const struct udp_header *h) {
+  struct udp_slot *slot = udp_tx_slot(&p->tx, p->tx.una);
+  struct acked ctx = {e, p};
+  on_acked(&ctx, slot);
+  udp_tx_ack_lone(&p->tx, h->ack_delay_us * (uint64_t)1000, e->time.now_ns);
+  all_passed(e, p);
+}
+
+/* Take the packet of a datagram in, if it is one of the common case. Returns false, with nothing
+ * done, if it is another, or not right. */
+static bool lone_take(struct tmb_net *e, struct udp_batch *b, const uint8_t *data, uint32_t bytes) {
+  const struct udp_header *h = (const struct udp_header *)(const void *)data;
+  struct udp_record r;
+  if (bytes < UDP_HEADER_BYTES || !is_lone(e, h, bytes)) return false;
+  struct udp_peer *p = e->peers.of[h->src];
+  if (!p) return false;
+  const uint32_t acks = h->ack - (uint32_t)p->tx.una;
+  if (!is_in_order(p, h, acks) || !udp_message_read(data, bytes, &r)) return false;
+  const struct udp_auth_input input = {.seq = p->rx.next,
+                                       .ack = p->tx.una + acks,
+                                       .control = h + 1,
+                                       .control_bytes = h->control,
+                                       .tail_key = e->tail_key};
+  if (udp_auth_hash(p->key.in, h, &input) != h->mac) return false;
+  udp_count(&e->stats->packets_in, 1);
+  udp_count(&e->stats->bytes_in, r.bytes);
+  heard(e, p, h->rail);
+  if (acks) take_lone_ack(e, p, h);
+  take_credit(e, p, h->handled);
+  p->life.vain_ns = 0;
+  udp_peer_busy(e, p);
+  udp_rx_take_next(&p->rx);
+  number_taken(e, p);
+  udp_deliver_message(e, b, p, &r);
+  return true;
 }
 
 void udp_datagram_take(struct tmb_net *e, struct udp_batch *b, uint8_t *data, uint32_t bytes) {
@@ -422,6 +475,7 @@ void udp_batch_take(struct tmb_net *e, struct udp_batch *b) {
     struct packet k = {.data = b->in.memory + (size_t)i * UDP_DATAGRAM_MAX, .placed = true};
     if (b->in.lent >> i & 1) k.data = b->in.at[i];
     if (!(b->in.placed >> i & 1)) {
+      if (TMB_LIKELY(lone_take(e, b, k.data, b->in.bytes[i]))) continue;
       udp_datagram_take(e, b, k.data, b->in.bytes[i]);
       continue;
     }

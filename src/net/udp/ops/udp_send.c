@@ -55,23 +55,37 @@ static void copy_tail(struct tmb_net *e, struct udp_out *out) {
   TMB_LIST_PUSH(&e->out.loose, buf);
 }
 
+static inline struct udp_header header_of(const struct tmb_net *e, const struct udp_peer *p,
+                                          const struct udp_out *out,
+                                          const struct header_parts *parts) {
+  const uint8_t hashed = e->config.hash_payload ? UDP_HASHED : 0;
+  return (struct udp_header){.job = (uint32_t)e->job_id,
+                             .src = e->rank,
+                             .seq = (uint32_t)parts->number,
+                             .ack = (uint32_t)p->rx.next,
+                             .sack = udp_rx_gaps(&p->rx) ? udp_rx_sack(&p->rx, NULL, NULL) : 0,
+                             .handled = p->credit.handled,
+                             .bytes = (uint16_t)(out->head_bytes + out->tail_bytes),
+                             .control = (uint16_t)parts->control,
+                             .flags = parts->flags | hashed,
+                             .rail = (uint8_t)out->rail,
+                             .ack_delay_us = ack_delay_us(e, p)};
+}
+
+/* A packet carries the acknowledgement that was owed. */
+static inline void ack_carried(struct udp_peer *p) {
+  p->ack.packets = 0;
+  p->ack.now = false;
+  p->ack.due_ns = UINT64_MAX;
+  p->credit.advertised = p->credit.handled;
+}
+
 /* Fill in the header of the packet in out->head, with the newest state, and hash it; or encrypt it,
  * which changes *out. */
 static void fill_header(struct tmb_net *e, struct udp_peer *p, struct udp_out *out,
                         const struct header_parts *parts) {
   struct udp_header *h = (struct udp_header *)(uintptr_t)out->head;
-  *h = (struct udp_header){.job = (uint32_t)e->job_id,
-                           .src = e->rank,
-                           .seq = (uint32_t)parts->number,
-                           .ack = (uint32_t)p->rx.next,
-                           .sack = udp_rx_sack(&p->rx, NULL, NULL),
-                           .handled = p->credit.handled,
-                           .bytes = (uint16_t)(out->head_bytes + out->tail_bytes),
-                           .control = (uint16_t)parts->control,
-                           .flags = parts->flags,
-                           .rail = (uint8_t)out->rail,
-                           .ack_delay_us = ack_delay_us(e, p)};
-  if (e->config.hash_payload) h->flags |= UDP_HASHED;
+  *h = header_of(e, p, out, parts);
   struct udp_auth_input input = {.seq = parts->number,
                                  .ack = p->rx.next,
                                  .control = (const uint8_t *)out->head + sizeof *h,
@@ -90,10 +104,7 @@ static void fill_header(struct tmb_net *e, struct udp_peer *p, struct udp_out *o
     seal(e, p, out, parts->number);
   else
     h->mac = udp_auth_hash(p->key.out, h, &input);
-  p->ack.packets = 0;
-  p->ack.now = false;
-  p->ack.due_ns = UINT64_MAX;
-  p->credit.advertised = p->credit.handled;
+  ack_carried(p);
 }
 
 static void out_add(struct tmb_net *e, struct udp_peer *p, const struct udp_out *out,
@@ -172,6 +183,13 @@ static void ack_answered(struct udp_peer *p) {
   if (p->answer.count < UDP_ANSWERS_SURE) p->answer.count++;
 }
 
+/* A numbered packet has been made. */
+static inline void packet_made(struct tmb_net *e, struct udp_peer *p) {
+  if (TMB_UNLIKELY(p->answer.alone_tick == e->time.tick)) ack_answered(p);
+  p->gather.soon_end = p->tx.next;
+  if (p->answer.quiet_ns || p->answer.owed_ns) answer_quiet(e, p);
+}
+
 struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const struct udp_out *out,
                                  struct udp_buf *buf, uint32_t control, uint8_t flags) {
   const uint64_t number = p->tx.next;
@@ -187,9 +205,36 @@ struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const st
   udp_tx_sent(&p->tx, slot, e->time.now_ns);
   udp_peer_busy(e, p);
   out_add(e, p, &made, slot);
-  if (TMB_UNLIKELY(p->answer.alone_tick == e->time.tick)) ack_answered(p);
-  p->gather.soon_end = p->tx.next;
-  if (p->answer.quiet_ns || p->answer.owed_ns) answer_quiet(e, p);
+  packet_made(e, p);
+  return slot;
+}
+
+struct udp_slot *udp_packet_lone(struct tmb_net *e, struct udp_peer *p, struct udp_buf *buf,
+                                 uint32_t end, uint8_t flags) {
+  const struct header_parts parts = {p->tx.next, end - UDP_HEADER_BYTES, flags | UDP_NUMBERED};
+  struct udp_slot *slot = udp_tx_take(&p->tx);
+  slot->buf = buf;
+  slot->head_bytes = end;
+  slot->flags = flags;
+  slot->rail = (uint8_t)p->tx.main;
+  struct udp_out *out = &e->out.packet[0];
+  *out =
+      (struct udp_out){.peer = p->rank, .rail = p->tx.main, .head = buf->data, .head_bytes = end};
+  struct udp_header *h = (struct udp_header *)(void *)buf->data;
+  *h = header_of(e, p, out, &parts);
+  const struct udp_auth_input input = {.seq = parts.number,
+                                       .ack = p->rx.next,
+                                       .control = h + 1,
+                                       .control_bytes = parts.control,
+                                       .tail_key = e->tail_key};
+  h->mac = udp_auth_hash(p->key.out, h, &input);
+  ack_carried(p);
+  udp_tx_sent(&p->tx, slot, e->time.now_ns);
+  udp_peer_busy(e, p);
+  e->out.slot[0] = slot;
+  e->out.peer[0] = p;
+  e->out.count = 1;
+  packet_made(e, p);
   return slot;
 }
 

@@ -256,6 +256,8 @@ static void send_stream(struct udp_stream *s, const struct udp_out *out, uint32_
 
 static uint32_t stream_send(void *io, const struct udp_out *out, uint32_t count) {
   struct udp_stream *s = io;
+  if (TMB_LIKELY(count == 1 && !s->dead && !goes_by_stream(s, out)))
+    return s->io.ops->send(s->io.state, out, 1);
   for (uint32_t i = 0; i < count;) {
     const bool stream = goes_by_stream(s, &out[i]);
     uint32_t n = 1;

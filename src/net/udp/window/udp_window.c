@@ -251,6 +251,25 @@ bool udp_tx_ack(struct udp_tx *tx, const struct udp_ack *ack, uint64_t now_ns, u
   return true;
 }
 
+/* As apply_sum for a packet that was sent once, on a rail that nothing was lost on. */
+void udp_tx_ack_lone(struct udp_tx *tx, uint64_t delay_ns, uint64_t now_ns) {
+  struct udp_slot *slot = udp_tx_slot(tx, tx->una);
+  struct udp_rail *rail = &tx->rail[slot->rail];
+  const uint64_t bytes = slot_bytes(slot);
+  const bool full = udp_cc_is_full(&rail->cc, rail->in_flight);
+  rail->in_flight -= bytes;
+  slot->state = UDP_SLOT_FREE;
+  if (++tx->una > rail->acked_end) rail->acked_end = tx->una;
+  rail->timer_ns = now_ns;
+  if (slot->sent_ns > rail->rack_ns) {
+    rail->rack_ns = slot->sent_ns;
+    rail->rack_rtt_ns = now_ns - slot->sent_ns;
+  }
+  if (now_ns > slot->sent_ns) sample(rail, now_ns - slot->sent_ns, delay_ns);
+  if (full && tx->una >= rail->recover) udp_cc_acked(&rail->cc, bytes, now_ns, rail->srtt_ns);
+  if (tx->rails > 1) measure(rail, bytes, now_ns);
+}
+
 /* Whether a packet was sent no later than one that has come. */
 static bool is_overtaken(const struct udp_rail *rail, const struct udp_slot *slot,
                          uint64_t number) {
@@ -358,12 +377,6 @@ void udp_rx_take(struct udp_rx *rx, uint64_t number) {
     rx->seen[(rx->next & UDP_WINDOW_MASK) / 64] &= ~((uint64_t)1 << (rx->next & 63));
     rx->next++;
   }
-}
-
-bool udp_rx_gaps(const struct udp_rx *rx) {
-  for (unsigned i = 0; i < UDP_WINDOW / 64; i++)
-    if (rx->seen[i]) return true;
-  return false;
 }
 
 uint32_t udp_rx_sack(const struct udp_rx *rx, uint8_t *map, bool *more) {

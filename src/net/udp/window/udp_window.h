@@ -152,6 +152,19 @@ void udp_tx_unsent(struct udp_tx *tx, struct udp_slot *slot);
 bool udp_tx_ack(struct udp_tx *tx, const struct udp_ack *ack, uint64_t now_ns, udp_acked_fn acked,
                 void *ctx);
 
+/* Whether one packet is in flight, which was sent once, and nothing before it was lost: then
+ * udp_tx_ack_lone takes its acknowledgement as udp_tx_ack does. */
+static inline bool udp_tx_is_lone(const struct udp_tx *tx) {
+  const struct udp_slot *slot = &tx->slots[tx->una & UDP_WINDOW_MASK];
+  const struct udp_rail *rail = &tx->rail[slot->rail];
+  return tx->next - tx->una == 1 && slot->state == UDP_SLOT_SENT && slot->tries == 1 &&
+         !rail->timeouts && !rail->marked && !udp_tx_resent(tx);
+}
+
+/* The packet in flight, for which udp_tx_is_lone, has been acknowledged, `delay_ns` after it came.
+ * Its slot is free then. */
+void udp_tx_ack_lone(struct udp_tx *tx, uint64_t delay_ns, uint64_t now_ns);
+
 /* Mark the packets that count as lost by now. Returns when to check again, UINT64_MAX: no need. */
 uint64_t udp_tx_detect(struct udp_tx *tx, uint64_t now_ns);
 
@@ -176,7 +189,15 @@ enum udp_rx_verdict udp_rx_look(const struct udp_rx *rx, uint64_t number);
 void udp_rx_take(struct udp_rx *rx, uint64_t number);
 
 /* Whether packets beyond a missing one have come. */
-bool udp_rx_gaps(const struct udp_rx *rx);
+static inline bool udp_rx_gaps(const struct udp_rx *rx) {
+  _Static_assert(UDP_WINDOW == 256, "written out: compilers leave a loop of four as one");
+  return (rx->seen[0] | rx->seen[1] | rx->seen[2] | rx->seen[3]) != 0;
+}
+
+/* The next packet has been accepted, and there are no gaps. */
+static inline void udp_rx_take_next(struct udp_rx *rx) {
+  rx->next++;
+}
 
 /* Bits of the packets received beyond the first missing one. out map: [UDP_SACK_BYTES] or NULL.
  * Returns the first 32; *more (unless NULL): whether there are others. */

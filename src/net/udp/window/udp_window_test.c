@@ -252,6 +252,62 @@ TEST(bursts) {
   assert_cmp(sent, <=, 6 * PACKET);
 }
 
+/* One rail, alike in both but for slots. */
+static void assert_alike(const struct udp_tx *one, const struct udp_tx *other) {
+  assert_int_equal(one->una, other->una);
+  assert_int_equal(one->next, other->next);
+  assert_int_equal(one->lost, other->lost);
+  assert_memory_equal(one->rail, other->rail, sizeof one->rail);
+  assert_int_equal(udp_tx_slot((struct udp_tx *)(uintptr_t)one, one->una - 1)->state,
+                   UDP_SLOT_FREE);
+}
+
+/* The acknowledgement of a packet alone in flight, by both ways, of packets of any length. */
+TEST(lone_acknowledgements) {
+  const uint32_t lengths[] = {64, PACKET, 9000, 20000}; /* the last ones use the window */
+  struct udp_tx other;
+  for (uint32_t rails = 1; rails <= 2; rails++) {
+    assert_int_equal(udp_tx_open(&tx, PACKET, rails), 0);
+    assert_int_equal(udp_tx_open(&other, PACKET, rails), 0);
+    uint64_t now = MS;
+    for (uint32_t i = 0; i < 200; i++) {
+      const struct udp_ack reported = {.ack = tx.next + 1, .delay_ns = i % 3 * 50000};
+      struct udp_tx *const both[] = {&tx, &other};
+      for (uint32_t b = 0; b < 2; b++) {
+        struct udp_slot *slot = udp_tx_take(both[b]);
+        slot->head_bytes = lengths[i / 7 % 4];
+        slot->rail = (uint8_t)(i / 50 % rails);
+        udp_tx_sent(both[b], slot, now);
+      }
+      assert_true(udp_tx_is_lone(&tx));
+      now += i % 5 ? MS + i * 1000 : 0; /* at once, too */
+      assert_true(udp_tx_ack(&tx, &reported, now, count, NULL));
+      udp_tx_ack_lone(&other, reported.delay_ns, now);
+      assert_alike(&other, &tx);
+    }
+    udp_tx_close(&tx);
+    udp_tx_close(&other);
+  }
+}
+
+/* Of two packets, of one that was sent twice, and after a time-out, the whole way is taken. */
+TEST_BETWEEN(not_lone, begin, end) {
+  send(MS);
+  assert_true(udp_tx_is_lone(&tx));
+  send(MS);
+  assert_false(udp_tx_is_lone(&tx));
+  hear(tx.next, 0, 2 * MS);
+  assert_false(udp_tx_is_lone(&tx));
+  send(3 * MS);
+  udp_tx_timeout(&tx, 0, false, 4 * MS);
+  assert_false(udp_tx_is_lone(&tx));
+  udp_tx_sent(&tx, udp_tx_slot(&tx, tx.una), 4 * MS);
+  assert_false(udp_tx_is_lone(&tx));
+  hear(tx.next, 0, 5 * MS);
+  send(6 * MS);
+  assert_false(udp_tx_is_lone(&tx)); /* earlier ones may be lost until udp_tx_detect has looked */
+}
+
 int main(void) {
   return unit_run(NULL, NULL);
 }

@@ -132,6 +132,20 @@ uint32_t udp_record_write(uint8_t *packet, uint32_t at, const struct udp_record 
   return at;
 }
 
+uint32_t udp_message_write(uint8_t *packet, const struct udp_record *record) {
+  const uint32_t start = UDP_HEADER_BYTES;
+  uint32_t at = add_am(packet, start + (uint32_t)sizeof(struct wire_prefix), record);
+  if (record->bytes) {
+    at = pad_to(packet, at, payload_start(UDP_AM, at));
+    memcpy(packet + at, record->payload, record->bytes);
+    at += record->bytes;
+  }
+  while (at % 8) packet[at++] = 0;
+  const struct wire_prefix prefix = {UDP_AM, record->flags, (uint16_t)(at - start), record->bytes};
+  memcpy(packet + start, &prefix, sizeof prefix);
+  return at;
+}
+
 void udp_record_pad(uint8_t *record, uint32_t bytes, uint32_t more) {
   struct wire_prefix prefix;
   memcpy(&prefix, record, sizeof prefix);
@@ -290,6 +304,19 @@ int udp_record_read(const uint8_t *packet, uint32_t bytes, uint32_t control_end,
   if (!take_payload(&in, record, &(struct reader){packet, tail_at, bytes})) return TMB_E_PROTOCOL;
   *at = in.end;
   return 0;
+}
+
+bool udp_message_read(const uint8_t *packet, uint32_t end, struct udp_record *record) {
+  struct reader in = {packet, UDP_HEADER_BYTES, end};
+  struct wire_prefix prefix;
+  if (!take(&in, &prefix, sizeof prefix) || prefix.type != UDP_AM) return false;
+  if (prefix.size != end - UDP_HEADER_BYTES || prefix.flags & ~(UDP_REPLY | UDP_MEDIUM))
+    return false;
+  record->type = UDP_AM;
+  record->flags = prefix.flags;
+  record->bytes = prefix.bytes;
+  record->payload = NULL;
+  return take_am(&in, record) && take_payload(&in, record, NULL);
 }
 
 int udp_header_read(const uint8_t *data, uint32_t bytes, struct udp_header *header) {

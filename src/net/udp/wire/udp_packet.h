@@ -126,6 +126,15 @@ uint32_t udp_record_bytes(const struct udp_record *record);
 int udp_record_read(const uint8_t *packet, uint32_t bytes, uint32_t control_end, uint32_t *at,
                     struct udp_record *record);
 
+/* Write a Short or Medium message whose payload is no tail, as udp_record_write does, as the first
+ * record of a packet. Returns where it ends. */
+uint32_t udp_message_write(uint8_t *packet, const struct udp_record *record);
+
+/* Read a control part that is one such message, and ends with the packet at `end`, a multiple of 8.
+ * out record: the fields that a message has; the others are not set. Returns false if it is
+ * anything else: udp_record_read may still take it. */
+bool udp_message_read(const uint8_t *packet, uint32_t end, struct udp_record *record);
+
 /*
  * Check the lengths in a header. in data: [bytes] of a datagram from here on. Returns 0 and the
  * header, or TMB_E_PROTOCOL.
