@@ -24,11 +24,21 @@ static void on_am(const struct tmb_am_in *in) {
   for (size_t i = 0; p && i < in->nbytes; i++) sum += p[i];
 }
 
+/* Write the tag of a tail, if there is one. Returns its bytes. */
+static uint32_t add_tag(const uint64_t key[2], uint8_t *packet, uint32_t bytes, uint32_t end) {
+  const uint32_t at = udp_tail_at(end);
+  if (bytes <= at) return 0;
+  const uint64_t tag = udp_auth_tail(key, rig_net[0]->tail_key, NULL, packet + at, bytes - at);
+  memcpy(packet + end, &tag, sizeof tag);
+  return UDP_TAG_BYTES;
+}
+
 /* Make the hash of a packet good, as of rank 1 for rank 0. */
 static void sign(uint8_t *packet, uint32_t bytes) {
   struct udp_header h;
   uint64_t key[2];
   memcpy(&h, packet, sizeof h);
+  udp_auth_key(rig_secret, rig_net[0]->job_id, 1, 0, key);
   const struct udp_peer *p = rig_net[0]->peers.of[1];
   h.job = (uint32_t)rig_net[0]->job_id;
   h.src = 1;
@@ -39,14 +49,11 @@ static void sign(uint8_t *packet, uint32_t bytes) {
                                  .control_bytes = h.control,
                                  .tail_key = rig_net[0]->tail_key};
   if (rig_net[0]->config.hash_payload) {
-    const uint32_t tail_at = TMB_ALIGN_UP(UDP_HEADER_BYTES + h.control, 16u);
     h.flags |= UDP_HASHED;
-    input.tail = packet + tail_at;
-    input.tail_bytes = bytes > tail_at ? bytes - tail_at : 0;
+    input.control_bytes += add_tag(key, packet, bytes, UDP_HEADER_BYTES + h.control);
   }
   input.seq = udp_extend(p ? p->rx.next : 1, h.seq);
   input.ack = udp_extend(p ? p->tx.una : 1, h.ack);
-  udp_auth_key(rig_secret, rig_net[0]->job_id, 1, 0, key);
   h.mac = udp_auth_hash(key, &h, &input);
   memcpy(packet, &h, sizeof h);
 }
@@ -72,7 +79,7 @@ static struct udp_batch batch; /* a refused input leaves it before its end */
 static bool take_placed(struct tmb_net *e, uint32_t bytes) {
   struct udp_header h;
   memcpy(&h, memory, sizeof h);
-  const uint32_t head = TMB_ALIGN_UP(UDP_HEADER_BYTES + h.control, 16u);
+  const uint32_t head = udp_tail_at(UDP_HEADER_BYTES + h.control);
   if (h.flags & UDP_ACK_NOW || h.bytes != bytes || head >= bytes) return false;
   uint8_t *place = udp_tail_place(e, memory, head);
   if (!place) return false;

@@ -28,7 +28,7 @@ static void write_back(const struct udp_record *r) {
   const uint32_t end = udp_record_write(out, at, r, NULL);
   uint32_t bytes = end;
   if (r->flags & UDP_TAIL) {
-    bytes = TMB_ALIGN_UP(end, 16u);
+    bytes = udp_tail_at(end);
     memcpy(out + bytes, r->payload, r->bytes);
     bytes += r->bytes;
   }

@@ -55,13 +55,13 @@ void udp_auth_tail_key(const uint8_t *secret, uint64_t job_id, struct udp_nh_key
 }
 
 /* The results of the blocks of a tail or a long control part, of which the header has the length.
- */
-static struct udp_siphash_part results(const struct udp_nh_key *key, const uint8_t *data,
-                                       uint32_t bytes, uint64_t *out) {
+ * in to: NULL, or where it is copied to. */
+static struct udp_siphash_part results(const struct udp_nh_key *key, uint8_t *to,
+                                       const uint8_t *data, uint32_t bytes, uint64_t *out) {
   const struct udp_siphash_part made = {out, UDP_NH_RESULTS *
                                                  ((bytes + UDP_NH_BLOCK - 1) / UDP_NH_BLOCK)};
   for (uint32_t at = 0; at < bytes; at += UDP_NH_BLOCK, out += UDP_NH_RESULTS)
-    udp_nh(key, data + at, TMB_MIN(bytes - at, UDP_NH_BLOCK), out);
+    udp_nh(key, to ? to + at : NULL, data + at, TMB_MIN(bytes - at, UDP_NH_BLOCK), out);
   return made;
 }
 
@@ -88,23 +88,27 @@ static inline void short_result(const struct udp_header *header, const struct ud
   udp_nh_end(&sum, out);
 }
 
-/* The hash of a packet with a tail or a long control part. */
+/* The hash of a packet with a long control part. */
 static TMB_NOINLINE uint64_t long_hash(const uint64_t key[2], const struct udp_header *header,
                                        const struct udp_auth_input *input) {
-  const bool is_long = input->control_bytes > UDP_AUTH_DIRECT;
-  uint64_t first[2], control[BLOCKS_MAX * UDP_NH_RESULTS], tail[BLOCKS_MAX * UDP_NH_RESULTS];
-  struct udp_siphash_part parts[3] = {{first, TMB_ARRAY_LEN(first)}};
-  short_result(header, input, is_long ? 0 : input->control_bytes, first);
-  if (is_long) parts[1] = results(input->tail_key, input->control, input->control_bytes, control);
-  parts[2] = results(input->tail_key, input->tail, input->tail_bytes, tail);
+  uint64_t first[2], control[BLOCKS_MAX * UDP_NH_RESULTS];
+  struct udp_siphash_part parts[2] = {{first, TMB_ARRAY_LEN(first)}};
+  short_result(header, input, 0, first);
+  parts[1] = results(input->tail_key, NULL, input->control, input->control_bytes, control);
   return udp_siphash_words(key, parts, TMB_ARRAY_LEN(parts));
 }
 
 uint64_t udp_auth_hash(const uint64_t key[2], const struct udp_header *header,
                        const struct udp_auth_input *input) {
-  if (TMB_UNLIKELY(input->tail_bytes || input->control_bytes > UDP_AUTH_DIRECT))
-    return long_hash(key, header, input);
+  if (TMB_UNLIKELY(input->control_bytes > UDP_AUTH_DIRECT)) return long_hash(key, header, input);
   uint64_t first[2];
   short_result(header, input, input->control_bytes, first);
   return udp_siphash_pair(key, first);
+}
+
+uint64_t udp_auth_tail(const uint64_t key[2], const struct udp_nh_key *nh, void *to,
+                       const void *tail, uint32_t bytes) {
+  uint64_t made[BLOCKS_MAX * UDP_NH_RESULTS];
+  const struct udp_siphash_part part = results(nh, to, tail, bytes, made);
+  return udp_siphash_words(key, &part, 1);
 }

@@ -6,10 +6,13 @@
  * a key of its own, derived from the secret of the job, so a packet can neither be forged nor
  * turned back to its sender. The hash is SipHash-2-4 of results of NH: of the header after itself
  * with the upper halves of the numbers, which do not travel, and the control part; of the blocks of
- * the control part if it is long; and, if the flag UDP_HASHED says so, of the tail's blocks. NH
- * before a pseudorandom function is one, too, up to the probability that two packets have equal
- * results: a sender without the key that has q tries makes a wrong packet pass with probability q *
- * 2^-63. Invariant: nothing of a packet is used before its hash was right.
+ * the control part if it is long. If the flag UDP_HASHED says so, the control part ends with a tag
+ * here: SipHash-2-4 of the results of NH of the tail's blocks. So a head is authentic before its
+ * tail is looked at. Inputs of the two have other lengths: 2 and a multiple of 5 words, or a
+ * multiple of 5. NH before a pseudorandom function is one, too, up to the probability that two
+ * packets have equal results: a sender without the key that has q tries makes a wrong packet pass
+ * with probability q * 2^-63. Invariant: nothing of a packet is used before its hash was right, but
+ * that a tail may pass through its destination, which is that of an operation that is not complete.
  */
 #ifndef TMB_UDP_AUTH_H
 #define TMB_UDP_AUTH_H
@@ -33,12 +36,16 @@ struct udp_auth_input {
   const void *control;
   const void *tail;
   const struct udp_nh_key *tail_key;
-  uint32_t control_bytes; /* a multiple of 8 */
-  uint32_t tail_bytes;    /* 0 without UDP_HASHED */
+  uint32_t control_bytes; /* with the tag; a multiple of 8 */
+  uint32_t tail_bytes;    /* this and `tail`: of a packet that is sealed, see udp_seal.h */
 };
 
 /* The hash of a packet; header->mac is not read. */
 uint64_t udp_auth_hash(const uint64_t key[2], const struct udp_header *header,
                        const struct udp_auth_input *input);
+
+/* The tag of a tail. in to: NULL, or where it is copied to, in the same go. */
+uint64_t udp_auth_tail(const uint64_t key[2], const struct udp_nh_key *nh, void *to,
+                       const void *tail, uint32_t bytes);
 
 #endif

@@ -14,8 +14,11 @@
 
 #include <string.h>
 
-#define UNITS 4u    /* of a stripe; fixed by the format */
-#define AHEAD 1024u /* how far ahead data are fetched; chosen: puts of 1 MiB gain 2 % */
+#define UNITS    4u /* of a stripe; fixed by the format */
+/* How far ahead data are fetched, and the lines that they are copied to. Chosen: puts of 1 MiB gain
+ * 2 % by the first; a block is copied and hashed in half the time by the second. */
+#define AHEAD    1024u
+#define AHEAD_TO 512u
 
 /* AVX2 is compiled where the compiler knows it, and used where the processor has it. */
 #if defined(__SSE2__)
@@ -36,13 +39,15 @@ static uint64_t product(uint32_t a, uint32_t b) {
   return (uint64_t)a * b;
 }
 
-/* Stripes number `first` to `end` - 1. in data: of stripe `first`. */
-static void add_stripes(const struct udp_nh_key *key, const uint8_t *data, uint32_t first,
-                        uint32_t end, uint64_t out[UDP_NH_RESULTS]) {
+/* Stripes number `first` to `end` - 1. in to: NULL, or where they are copied to; data: of stripe
+ * `first`. */
+static void add_stripes(const struct udp_nh_key *key, uint8_t *to, const uint8_t *data,
+                        uint32_t first, uint32_t end, uint64_t out[UDP_NH_RESULTS]) {
   for (uint32_t s = first; s < end; s++, data += UDP_NH_STRIPE) {
     const uint32_t *k = key->word[s];
     uint32_t m[UDP_NH_STRIPE / 4];
     memcpy(m, data, sizeof m);
+    if (to) memcpy(to + (s - first) * sizeof m, m, sizeof m);
     for (uint32_t i = 0; i < 8; i += 2) {
       uint32_t even = 0, odd = 0;
       for (uint32_t u = 0; u < UNITS; u++) {
@@ -73,10 +78,21 @@ __attribute__((target("avx2"))) static inline uint64_t sum(__m256i v) {
   return parts[0] + parts[1] + parts[2] + parts[3];
 }
 
-/* Stripes number `first` to `end` - 1. */
-__attribute__((target("avx2"))) static void add_wide(const struct udp_nh_key *key,
-                                                     const uint8_t *data, uint32_t first,
-                                                     uint32_t end, uint64_t out[UDP_NH_RESULTS]) {
+__attribute__((target("avx2"))) static TMB_ALWAYS_INLINE void
+copy_stripe(uint8_t *to, __m256i m0, __m256i m1, __m256i m2, __m256i m3) {
+  __m256i *const v = (__m256i *)(void *)to;
+  __builtin_prefetch(to + AHEAD_TO); /* the lines that are written to, too: half the time */
+  __builtin_prefetch(to + AHEAD_TO + 64);
+  _mm256_storeu_si256(v, m0);
+  _mm256_storeu_si256(v + 1, m1);
+  _mm256_storeu_si256(v + 2, m2);
+  _mm256_storeu_si256(v + 3, m3);
+}
+
+/* Stripes number `first` to `end` - 1. in to: whether it is NULL is known to the compiler. */
+__attribute__((target("avx2"))) static TMB_ALWAYS_INLINE void
+wide_stripes(const struct udp_nh_key *key, uint8_t *to, const uint8_t *data, uint32_t first,
+             uint32_t end, uint64_t out[UDP_NH_RESULTS]) {
   __m256i y0 = _mm256_setzero_si256(), y1 = y0, y2 = y0, y3 = y0, y4 = y0;
   for (uint32_t s = first; s < end; s++, data += UDP_NH_STRIPE) {
     const uint32_t *k = key->word[s];
@@ -84,6 +100,7 @@ __attribute__((target("avx2"))) static void add_wide(const struct udp_nh_key *ke
     __builtin_prefetch(data + AHEAD + 64);
     const __m256i m0 = load(data), m1 = load(data + 32);
     const __m256i m2 = load(data + 64), m3 = load(data + 96);
+    if (to) copy_stripe(to + (s - first) * (size_t)UDP_NH_STRIPE, m0, m1, m2, m3);
     const __m256i parity = _mm256_xor_si256(_mm256_xor_si256(m0, m1), _mm256_xor_si256(m2, m3));
     y0 = _mm256_add_epi64(y0, products(m0, k));
     y1 = _mm256_add_epi64(y1, products(m1, k + 8));
@@ -97,31 +114,42 @@ __attribute__((target("avx2"))) static void add_wide(const struct udp_nh_key *ke
   out[3] += sum(y3);
   out[4] += sum(y4);
 }
+
+__attribute__((target("avx2"))) static void add_wide(const struct udp_nh_key *key, uint8_t *to,
+                                                     const uint8_t *data, uint32_t first,
+                                                     uint32_t end, uint64_t out[UDP_NH_RESULTS]) {
+  if (to)
+    wide_stripes(key, to, data, first, end, out);
+  else
+    wide_stripes(key, NULL, data, first, end, out);
+}
 #else
-static void add_wide(const struct udp_nh_key *key, const uint8_t *data, uint32_t first,
+static void add_wide(const struct udp_nh_key *key, uint8_t *to, const uint8_t *data, uint32_t first,
                      uint32_t end, uint64_t out[UDP_NH_RESULTS]) {
-  add_stripes(key, data, first, end, out);
+  add_stripes(key, to, data, first, end, out);
 }
 #endif
 
-static void add(const struct udp_nh_key *key, const uint8_t *data, uint32_t first, uint32_t end,
-                uint64_t out[UDP_NH_RESULTS]) {
+static void add(const struct udp_nh_key *key, uint8_t *to, const uint8_t *data, uint32_t first,
+                uint32_t end, uint64_t out[UDP_NH_RESULTS]) {
   if (TMB_LIKELY(key->wide))
-    add_wide(key, data, first, end, out);
+    add_wide(key, to, data, first, end, out);
   else
-    add_stripes(key, data, first, end, out);
+    add_stripes(key, to, data, first, end, out);
 }
 
-void udp_nh(const struct udp_nh_key *key, const void *data, uint32_t bytes,
+void udp_nh(const struct udp_nh_key *key, void *to, const void *data, uint32_t bytes,
             uint64_t out[UDP_NH_RESULTS]) {
   const uint8_t *p = data;
   const uint32_t whole = bytes / UDP_NH_STRIPE, rest = bytes % UDP_NH_STRIPE;
   memset(out, 0, UDP_NH_RESULTS * sizeof *out);
-  if (whole) add(key, p, 0, whole, out);
+  if (whole) add(key, to, p, 0, whole, out);
   if (!rest) return;
+  const size_t at = whole * (size_t)UDP_NH_STRIPE;
   uint8_t last[UDP_NH_STRIPE] = {0};
-  memcpy(last, p + whole * (size_t)UDP_NH_STRIPE, rest);
-  add(key, last, whole, whole + 1, out);
+  memcpy(last, p + at, rest);
+  if (to) memcpy((uint8_t *)to + at, last, rest);
+  add(key, NULL, last, whole, whole + 1, out);
 }
 
 void udp_nh_words(const struct udp_nh_key *key, const uint64_t *words, uint32_t count,

@@ -46,8 +46,9 @@ struct udp_nh_key {
 /* Find out what the processor can do. */
 void udp_nh_open(struct udp_nh_key *key);
 
-/* Hash one block. in data: [bytes], at most UDP_NH_BLOCK, need not be aligned. */
-void udp_nh(const struct udp_nh_key *key, const void *data, uint32_t bytes,
+/* Hash one block. in to: NULL, or where it is copied to, in the same go; data: [bytes], at most
+ * UDP_NH_BLOCK. Neither need be aligned. */
+void udp_nh(const struct udp_nh_key *key, void *to, const void *data, uint32_t bytes,
             uint64_t out[UDP_NH_RESULTS]);
 
 __extension__ typedef unsigned __int128 udp_nh_wide;

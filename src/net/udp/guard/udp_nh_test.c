@@ -63,8 +63,16 @@ TEST(lengths) {
     define(&key, data + shift, bytes, right);
     for (int i = 0; i <= wide; i++) {
       key.wide = i == 1;
-      udp_nh(&key, data + shift, bytes, out);
+      udp_nh(&key, NULL, data + shift, bytes, out);
       assert_memory_equal(out, right, sizeof out);
+      uint8_t *to = malloc(bytes + 1);
+      assert_non_null(to);
+      to[bytes] = 0x5a;
+      udp_nh(&key, to, data + shift, bytes, out);
+      assert_memory_equal(out, right, sizeof out);
+      assert_memory_equal(to, data + shift, bytes);
+      assert_int_equal(to[bytes], 0x5a);
+      free(to);
     }
     free(data);
   }
@@ -78,16 +86,16 @@ TEST(every_bit) {
   uint64_t right[UDP_NH_RESULTS], out[UDP_NH_RESULTS];
   open_key(&key);
   for (uint32_t i = 0; i < sizeof data; i++) data[i] = (uint8_t)(i * 31);
-  udp_nh(&key, data, sizeof data, right);
+  udp_nh(&key, NULL, data, sizeof data, right);
   for (uint32_t bit = 0; bit < sizeof data * 8; bit += 5) {
     const uint32_t at = bit / 8, column = at / 32 % 4, other = at ^ 32;
     const uint8_t turned = (uint8_t)(1u << bit % 8);
     data[at] ^= turned;
-    udp_nh(&key, data, sizeof data, out);
+    udp_nh(&key, NULL, data, sizeof data, out);
     for (uint32_t c = 0; c < UDP_NH_RESULTS; c++)
       assert_int_equal(out[c] != right[c], c == column || c == 4);
     data[other] ^= turned;
-    udp_nh(&key, data, sizeof data, out);
+    udp_nh(&key, NULL, data, sizeof data, out);
     for (uint32_t c = 0; c < UDP_NH_RESULTS; c++)
       assert_int_equal(out[c] != right[c], c == column || c == (column ^ 1));
     data[at] ^= turned;
@@ -102,11 +110,11 @@ TEST(key_words) {
   uint64_t right[UDP_NH_RESULTS], out[UDP_NH_RESULTS];
   open_key(&key);
   memset(data, 7, sizeof data);
-  udp_nh(&key, data, sizeof data, right);
+  udp_nh(&key, NULL, data, sizeof data, right);
   for (uint32_t i = 0; i < UDP_NH_STRIPES * UDP_NH_KEY_WORDS; i++) {
     uint32_t *word = &key.word[i / UDP_NH_KEY_WORDS][i % UDP_NH_KEY_WORDS];
     *word ^= 1;
-    udp_nh(&key, data, sizeof data, out);
+    udp_nh(&key, NULL, data, sizeof data, out);
     for (uint32_t c = 0; c < UDP_NH_RESULTS; c++)
       assert_int_equal(out[c] != right[c], c == i % UDP_NH_KEY_WORDS / 8);
     *word ^= 1;
@@ -143,29 +151,28 @@ TEST(few_words) {
   }
 }
 
+/* The hash of a packet with this control part, or the tag of this tail. */
+static uint64_t hash_of(const struct udp_nh_key *nh, bool tail, const uint8_t *data,
+                        uint32_t bytes) {
+  const uint64_t key[2] = {1, 2};
+  const struct udp_header h = {.control = (uint16_t)bytes};
+  const struct udp_auth_input in = {.tail_key = nh, .control = data, .control_bytes = bytes};
+  return tail ? udp_auth_tail(key, nh, NULL, data, bytes) : udp_auth_hash(key, &h, &in);
+}
+
 /* Each bit of a control part and of a tail counts, also where NH makes it short. */
 static void check_parts(bool tail) {
   static uint8_t data[20000];
   static struct udp_nh_key nh;
-  const uint64_t key[2] = {1, 2};
   open_key(&nh);
   for (uint32_t bytes = 8; bytes <= sizeof data; bytes += bytes < 1000 ? 8 : 3000) {
-    struct udp_header h = {.control = (uint16_t)bytes};
-    struct udp_auth_input in = {.tail_key = &nh};
-    if (tail) {
-      in.tail = data;
-      in.tail_bytes = bytes;
-    } else {
-      in.control = data;
-      in.control_bytes = bytes;
-    }
-    const uint64_t whole = udp_auth_hash(key, &h, &in);
+    const uint64_t whole = hash_of(&nh, tail, data, bytes);
     for (uint32_t i = 0; i < bytes; i += bytes < 1000 ? 1 : 7) {
       data[i] ^= (uint8_t)(1u << i % 8);
-      assert_cmp(udp_auth_hash(key, &h, &in), !=, whole);
+      assert_cmp(hash_of(&nh, tail, data, bytes), !=, whole);
       data[i] ^= (uint8_t)(1u << i % 8);
     }
-    assert_cmp(udp_auth_hash(key, &h, &in), ==, whole);
+    assert_cmp(hash_of(&nh, tail, data, bytes), ==, whole);
   }
 }
 
@@ -191,22 +198,20 @@ TEST(format) {
                               .ack = UINT64_C(6) << 32,
                               .control = control,
                               .control_bytes = sizeof control,
-                              .tail = tail,
-                              .tail_bytes = 10000,
                               .tail_key = &nh};
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-  assert_int_equal(udp_auth_hash(key, &h, &in), UINT64_C(0x82edd563b6caccd5));
-  in.tail_bytes = 0;
+  assert_int_equal(udp_auth_hash(key, &h, &in), UINT64_C(0xa005b8d18241e4f2));
+  assert_int_equal(udp_auth_tail(key, &nh, NULL, tail, 10000), UINT64_C(0x42d2eb5e4141fd22));
   in.control_bytes = 16;
   assert_int_equal(udp_auth_hash(key, &h, &in), UINT64_C(0xb5ab23874ad49cf9));
   in.control_bytes = UDP_AUTH_DIRECT;
   assert_int_equal(udp_auth_hash(key, &h, &in), UINT64_C(0x797ae3c22274a107));
 #endif
-  in.control_bytes = 0;
-  in.tail_bytes = sizeof tail;
-  const uint64_t longest = udp_auth_hash(key, &h, &in);
+  static uint8_t copy[sizeof tail];
+  const uint64_t longest = udp_auth_tail(key, &nh, copy, tail, sizeof tail);
+  assert_memory_equal(copy, tail, sizeof tail);
   tail[sizeof tail - 1] ^= 1;
-  assert_cmp(udp_auth_hash(key, &h, &in), !=, longest);
+  assert_cmp(udp_auth_tail(key, &nh, NULL, tail, sizeof tail), !=, longest);
 }
 
 int main(void) {

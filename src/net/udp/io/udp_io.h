@@ -29,6 +29,7 @@ struct udp_out {
   const void *head, *tail;
   enum udp_send_mode mode;
   bool changes; /* the program may write to the tail's memory meanwhile */
+  bool tagged;  /* the tail lies in `head`, and its hash before it */
 };
 
 #define UDP_BATCH        8u     /* datagrams of one receive call; chosen */

@@ -349,7 +349,8 @@ void udp_batch_take(struct tmb_net *e, struct udp_batch *b);
  * placer: the engine. */
 bool udp_packet_lends(const void *placer, const uint8_t *packet, uint32_t bytes);
 /* Where the tail of a packet belongs, see udp_datagrams.place. NULL, too, if the packet is not
- * authentic, has come before, or has a hash or tag that covers its tail. in placer: the engine. */
+ * authentic, has come before, is encrypted, or has a tag: it is lent, then checked and copied in
+ * one go. in placer: the engine. */
 uint8_t *udp_tail_place(void *placer, const uint8_t *head, uint32_t bytes);
 
 /* ---- udp_lost.c */

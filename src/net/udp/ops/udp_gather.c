@@ -32,7 +32,7 @@ uint32_t udp_payload_of(uint32_t packet_bytes, const struct udp_record *r) {
   struct udp_record bare = *r;
   bare.flags |= UDP_TAIL;
   const uint32_t head = UDP_HEADER_BYTES + udp_record_bytes(&bare);
-  return packet_bytes - TMB_ALIGN_UP(head, 16u);
+  return packet_bytes - udp_tail_at(head);
 }
 
 uint32_t udp_payload_max(const struct udp_peer *p, const struct udp_record *r) {
@@ -55,8 +55,9 @@ static bool open_send(struct tmb_net *e, struct udp_peer *p, uint32_t reserve, u
   struct udp_out out = {.peer = p->rank,
                         .rail = p->tx.main,
                         .head = p->gather.buf->data,
-                        .head_bytes = p->gather.end};
-  if (p->gather.tail) out.head_bytes = TMB_ALIGN_UP(p->gather.end, 16u) + p->gather.tail;
+                        .head_bytes = p->gather.end,
+                        .tagged = true};
+  if (p->gather.tail) out.head_bytes = udp_tail_at(p->gather.end) + p->gather.tail;
   const struct udp_ask ask = {.rail = out.rail, .bytes = out.head_bytes};
   const uint64_t soon_end = p->gather.soon_end;
   if (udp_packet_asks(p, &ask)) flags |= UDP_ACK_NOW;
@@ -82,7 +83,7 @@ bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve) {
 static bool fits(const struct udp_peer *p, const struct udp_record *r, uint32_t bytes) {
   const uint32_t limit = TMB_MIN(p->gather.room, p->mtu.bytes);
   uint32_t end = p->gather.end + bytes;
-  if (r->flags & UDP_TAIL) end = TMB_ALIGN_UP(end, 16u) + r->bytes;
+  if (r->flags & UDP_TAIL) end = udp_tail_at(end) + r->bytes;
   return !p->gather.tail && end <= limit;
 }
 
@@ -95,13 +96,25 @@ static inline void appended(struct tmb_net *e, struct udp_peer *p, bool quiet) {
   udp_peer_busy(e, p);
 }
 
+/* Copy the tail to its place in the open packet, and hash it in the same go. */
+static void add_tail(const struct tmb_net *e, const struct udp_peer *p, const struct udp_record *r,
+                     uint32_t at) {
+  uint8_t *const data = p->gather.buf->data;
+  if (!e->config.hash_payload || e->config.cipher) {
+    memcpy(data + at, r->payload, r->bytes);
+    return;
+  }
+  const uint64_t tag = udp_auth_tail(p->key.out, e->tail_key, data + at, r->payload, r->bytes);
+  memcpy(data + p->gather.end, &tag, sizeof tag);
+}
+
 /* Write `r`, which fits, into the open packet. in quiet: nobody awaits its end. */
 static void append(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r, bool quiet) {
   uint32_t payload_at = 0;
   p->gather.last = p->gather.end;
   p->gather.end = udp_record_write(p->gather.buf->data, p->gather.end, r, &payload_at);
   if (r->flags & UDP_TAIL) {
-    memcpy(p->gather.buf->data + payload_at, r->payload, r->bytes);
+    add_tail(e, p, r, payload_at);
     p->gather.tail = r->bytes;
   }
   appended(e, p, quiet);
@@ -137,7 +150,7 @@ bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uin
   }
   if (!p->gather.buf) {
     if (udp_tx_room(&p->tx) <= reserve) return false;
-    open_new(e, p, bytes, r->flags & UDP_TAIL ? 16 + r->bytes : 0);
+    open_new(e, p, bytes, r->flags & UDP_TAIL ? udp_tail_at(0) + r->bytes : 0);
   }
   append(e, p, r, (flags & UDP_QUIET) != 0);
   p->gather.flags |= flags & UDP_ACK_NOW;

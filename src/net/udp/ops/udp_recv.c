@@ -171,6 +171,12 @@ static void take_record(struct tmb_net *e, struct udp_batch *b, struct udp_peer 
 
 /* ---- packets */
 
+/* Whether there is a tail whose hash lies behind the control part. */
+static inline bool has_tag(const struct packet *k) {
+  return k->h.flags & UDP_HASHED && k->h.bytes > udp_tail_at(UDP_HEADER_BYTES + k->h.control);
+}
+
+/* Of header, control part and tag. */
 static bool check_hash(const struct tmb_net *e, const struct packet *k, const uint64_t key[2]) {
   struct udp_auth_input input = {.seq = k->seq,
                                  .ack = k->ack,
@@ -178,11 +184,7 @@ static bool check_hash(const struct tmb_net *e, const struct packet *k, const ui
                                  .control_bytes = k->h.control,
                                  .tail_key = e->tail_key};
   if (e->config.hash_payload && !(k->h.flags & UDP_HASHED)) return false;
-  const uint32_t tail_at = TMB_ALIGN_UP(UDP_HEADER_BYTES + k->h.control, 16u);
-  if (k->h.flags & UDP_HASHED && k->h.bytes > tail_at) {
-    input.tail = k->data + tail_at;
-    input.tail_bytes = k->h.bytes - tail_at;
-  }
+  if (has_tag(k)) input.control_bytes += UDP_TAG_BYTES;
   return udp_auth_hash(key, &k->h, &input) == k->h.mac;
 }
 
@@ -324,6 +326,44 @@ static void take_records(struct tmb_net *e, struct udp_batch *b, struct udp_peer
   }
 }
 
+/* Destination of a record's payload, if it is known before the payload arrives; else NULL. */
+static uint8_t *record_place(struct tmb_net *e, const struct udp_peer *p,
+                             const struct udp_record *r) {
+  if (r->type == UDP_DATA) return udp_get_place(e, p, r);
+  if (r->type == UDP_PUT || (r->type == UDP_PART && r->action != UDP_ACT_MEDIUM))
+    return e->up->target(p->rank, r->addr, r->bytes);
+  return NULL;
+}
+
+/* Where the tail of an authentic packet belongs, which has not come before; NULL: nowhere yet. */
+static uint8_t *tail_place(struct tmb_net *e, const struct udp_peer *p, const struct packet *k) {
+  const uint32_t end = UDP_HEADER_BYTES + k->h.control;
+  struct udp_record r = {0};
+  if (p->lost || !(k->h.flags & UDP_NUMBERED) || udp_rx_look(&p->rx, k->seq) != UDP_RX_NEW)
+    return NULL;
+  for (uint32_t at = UDP_HEADER_BYTES; at < end;)
+    if (udp_record_read(k->data, k->h.bytes, end, &at, &r)) return NULL;
+  return r.flags & UDP_TAIL ? record_place(e, p, &r) : NULL;
+}
+
+/* Check the tail of an authentic packet, if it has a tag; it is put in its place, where that is
+ * known, in the same go. A packet that came before keeps its tail: it is dropped. Returns false if
+ * it is not right: its place is that of an operation that is not complete, and gets the right data
+ * when the packet comes again. */
+static bool take_tail(struct tmb_net *e, const struct udp_peer *p, struct packet *k) {
+  const uint32_t end = UDP_HEADER_BYTES + k->h.control, at = udp_tail_at(end);
+  uint64_t right;
+  if (!has_tag(k) || e->config.cipher) return true;
+  if (k->h.flags & UDP_NUMBERED && udp_rx_look(&p->rx, k->seq) != UDP_RX_NEW) return true;
+  if (k->placed) return false; /* udp_tail_place gives no such packet a place */
+  uint8_t *const place = tail_place(e, p, k);
+  memcpy(&right, k->data + end, sizeof right);
+  if (udp_auth_tail(p->key.in, e->tail_key, place, k->data + at, k->h.bytes - at) != right)
+    return false;
+  k->placed = place != NULL;
+  return true;
+}
+
 /* An authentic packet of the peer has come by `rail`. */
 static inline void heard(struct tmb_net *e, struct udp_peer *p, uint32_t rail) {
   p->life.heard_ns = e->peers.heard_ns = e->time.now_ns;
@@ -335,7 +375,7 @@ static inline void heard(struct tmb_net *e, struct udp_peer *p, uint32_t rail) {
 
 static void take_packet(struct tmb_net *e, struct udp_batch *b, struct packet *k) {
   struct udp_peer *p = authentic(e, k);
-  if (!p) {
+  if (!p || (!p->lost && !take_tail(e, p, k))) {
     refuse(e);
     return;
   }
@@ -445,29 +485,16 @@ bool udp_packet_lends(const void *placer, const uint8_t *packet, uint32_t bytes)
   return true;
 }
 
-/* Destination of a record's payload, if it is known before the payload arrives; else NULL. */
-static uint8_t *record_place(struct tmb_net *e, const struct udp_peer *p,
-                             const struct udp_record *r) {
-  if (r->type == UDP_DATA) return udp_get_place(e, p, r);
-  if (r->type == UDP_PUT || (r->type == UDP_PART && r->action != UDP_ACT_MEDIUM))
-    return e->up->target(p->rank, r->addr, r->bytes);
-  return NULL;
-}
-
 uint8_t *udp_tail_place(void *placer, const uint8_t *head, uint32_t bytes) {
   struct tmb_net *e = placer;
   struct packet k = {.data = (uint8_t *)(uintptr_t)head};
   memcpy(&k.h, head, sizeof k.h);
-  const uint32_t end = UDP_HEADER_BYTES + k.h.control;
-  const bool late = e->config.cipher || e->config.hash_payload || k.h.flags & UDP_HASHED;
-  if (late || !(k.h.flags & UDP_NUMBERED)) return NULL; /* checked with all of it, or not wanted */
-  if (k.h.control % 8 || end > bytes || k.h.src >= e->size || !e->peers.of[k.h.src]) return NULL;
-  struct udp_peer *p = authentic(e, &k);
-  if (!p || p->lost || udp_rx_look(&p->rx, k.seq) != UDP_RX_NEW) return NULL;
-  struct udp_record r = {0};
-  for (uint32_t at = UDP_HEADER_BYTES; at < end;)
-    if (udp_record_read(head, k.h.bytes, end, &at, &r)) return NULL;
-  return r.flags & UDP_TAIL ? record_place(e, p, &r) : NULL;
+  if (e->config.cipher || e->config.hash_payload || k.h.flags & UDP_HASHED) return NULL;
+  if (k.h.control % 8 || UDP_HEADER_BYTES + (uint32_t)k.h.control > bytes || k.h.src >= e->size ||
+      !e->peers.of[k.h.src])
+    return NULL;
+  const struct udp_peer *p = authentic(e, &k);
+  return p ? tail_place(e, p, &k) : NULL;
 }
 
 void udp_batch_take(struct tmb_net *e, struct udp_batch *b) {

@@ -48,11 +48,33 @@ static void seal(struct tmb_net *e, struct udp_peer *p, struct udp_out *out, uin
 }
 
 /* Send a copy of the tail. The program may write to the memory of a get while it is read, and the
- * kernel must copy the bytes that were hashed. */
-static void copy_tail(struct tmb_net *e, struct udp_out *out) {
+ * kernel must copy the bytes that were hashed. Returns its hash. */
+static uint64_t copy_tail(struct tmb_net *e, const struct udp_peer *p, struct udp_out *out) {
   struct udp_buf *buf = udp_buf_get(e, out->tail_bytes);
-  out->tail = memcpy(buf->data, out->tail, out->tail_bytes);
+  const uint64_t tag =
+      udp_auth_tail(p->key.out, e->tail_key, buf->data, out->tail, out->tail_bytes);
+  out->tail = buf->data;
   TMB_LIST_PUSH(&e->out.loose, buf);
+  return tag;
+}
+
+/* Write the hash of the tail behind the control part, which ends at `end`. Returns its bytes, 0:
+ * there is no tail. */
+static uint32_t add_tag(struct tmb_net *e, const struct udp_peer *p, struct udp_out *out,
+                        uint32_t end) {
+  uint8_t *const head = (uint8_t *)(uintptr_t)out->head;
+  const uint32_t at = udp_tail_at(end);
+  uint64_t tag;
+  if (!out->tail_bytes && out->head_bytes <= at) return 0;
+  if (out->tagged) return UDP_TAG_BYTES;
+  if (!out->tail_bytes)
+    tag = udp_auth_tail(p->key.out, e->tail_key, NULL, head + at, out->head_bytes - at);
+  else if (out->changes)
+    tag = copy_tail(e, p, out);
+  else
+    tag = udp_auth_tail(p->key.out, e->tail_key, NULL, out->tail, out->tail_bytes);
+  memcpy(head + end, &tag, sizeof tag);
+  return UDP_TAG_BYTES;
 }
 
 static inline struct udp_header header_of(const struct tmb_net *e, const struct udp_peer *p,
@@ -91,19 +113,13 @@ static void fill_header(struct tmb_net *e, struct udp_peer *p, struct udp_out *o
                                  .control = (const uint8_t *)out->head + sizeof *h,
                                  .control_bytes = parts->control,
                                  .tail_key = e->tail_key};
-  const uint32_t copied_at = TMB_ALIGN_UP(UDP_HEADER_BYTES + parts->control, 16u);
-  if (e->config.hash_payload && out->tail_bytes) {
-    if (out->changes) copy_tail(e, out);
-    input.tail = out->tail;
-    input.tail_bytes = out->tail_bytes;
-  } else if (e->config.hash_payload && out->head_bytes > copied_at) {
-    input.tail = (const uint8_t *)out->head + copied_at;
-    input.tail_bytes = out->head_bytes - copied_at;
-  }
-  if (TMB_UNLIKELY(e->config.cipher != NULL))
+  if (TMB_UNLIKELY(e->config.cipher != NULL)) {
     seal(e, p, out, parts->number);
-  else
+  } else {
+    if (e->config.hash_payload)
+      input.control_bytes += add_tag(e, p, out, UDP_HEADER_BYTES + parts->control);
     h->mac = udp_auth_hash(p->key.out, h, &input);
+  }
   ack_carried(p);
 }
 

@@ -152,7 +152,7 @@ static uint32_t write_part(struct udp_xfer *x, uint32_t packet_bytes, struct udp
   out->head = buf->data;
   out->head_bytes = end;
   if (r.flags & UDP_TAIL) {
-    out->head_bytes = TMB_ALIGN_UP(end, 16u);
+    out->head_bytes = udp_tail_at(end);
     memset(buf->data + end, 0, out->head_bytes - end);
     out->tail = r.payload;
     out->tail_bytes = r.bytes;

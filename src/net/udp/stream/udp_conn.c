@@ -215,7 +215,7 @@ static void tail_begin(const struct udp_conn_env *env, struct udp_conn *c) {
   struct udp_header h;
   if (!env->in || !env->in->place || held < sizeof h) return;
   memcpy(&h, from, sizeof h);
-  const uint32_t head = TMB_ALIGN_UP(UDP_HEADER_BYTES + h.control, 16u);
+  const uint32_t head = udp_tail_at(UDP_HEADER_BYTES + h.control);
   if (head > sizeof t->head || held < head || h.bytes < held + PLACE_MIN) return;
   memcpy(t->head, from, head);
   t->head_bytes = head;

@@ -127,8 +127,7 @@ uint32_t udp_record_write(uint8_t *packet, uint32_t at, const struct udp_record 
   const struct wire_prefix prefix = {record->type, record->flags, (uint16_t)(at - start),
                                      record->bytes};
   memcpy(packet + start, &prefix, sizeof prefix);
-  if (payload_at && record->flags & UDP_TAIL)
-    *payload_at = pad_to(packet, at, TMB_ALIGN_UP(at, 16u));
+  if (payload_at && record->flags & UDP_TAIL) *payload_at = pad_to(packet, at, udp_tail_at(at));
   return at;
 }
 
@@ -300,7 +299,7 @@ int udp_record_read(const uint8_t *packet, uint32_t bytes, uint32_t control_end,
   record->bytes = prefix.bytes;
   if (!take_fields(&in, record)) return TMB_E_PROTOCOL;
   if (prefix.flags & UDP_TAIL && in.end != control_end) return TMB_E_PROTOCOL; /* only the last */
-  const uint32_t tail_at = TMB_MIN(TMB_ALIGN_UP(control_end, 16u), bytes);
+  const uint32_t tail_at = TMB_MIN(udp_tail_at(control_end), bytes);
   if (!take_payload(&in, record, &(struct reader){packet, tail_at, bytes})) return TMB_E_PROTOCOL;
   *at = in.end;
   return 0;

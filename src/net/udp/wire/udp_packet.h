@@ -3,8 +3,9 @@
  * Content of a packet of the udp conduit, and how it is written and read.
  *
  * Owns nothing. Called by the engine and by the fuzzers. Calls nothing. A packet is
- *     header | control: records, one after the other | tail: payload of the last record, or empty
- * where the control part is always covered by the packet's hash and the tail by setting. A record
+ *     header | control: records, one after the other | tag | tail: payload of the last record
+ * where tag and tail may be missing. The header's hash always covers the control part and the tag;
+ * the tag is the hash of the tail, by setting. A record
  * is a prefix, its fields, and its payload if that is short; the payload of a last record may be
  * the tail instead. Records start at multiples of 8 from the start of the packet. Invariants:
  * integers have the byte order of the hosts, which open has found to be equal on all; nothing is
@@ -19,19 +20,20 @@
 
 /* Bytes; fixed by the format (docs/UDP_PROTOCOL.md). */
 #define UDP_HEADER_BYTES   40u
-#define UDP_WIRE           3u     /* version of packets and connections; raised with each change */
+#define UDP_WIRE           4u     /* version of packets and connections; raised with each change */
 #define UDP_PACKET_MAX     65504u /* a datagram of IPv4, rounded down to 16 */
 #define UDP_PACKET_MIN_MTU 256u   /* room for the longest record and some payload */
 #define UDP_INLINE_MAX     256u   /* payload in the control part, at most; longer is a tail */
 #define UDP_RECORD_MAX     (128u + UDP_INLINE_MAX)
 #define UDP_SACK_BYTES     32u
+#define UDP_TAG_BYTES      8u  /* the hash of a tail, behind the control part */
 #define UDP_PIECE_STEP     16u /* pieces begin at multiples of it */
 
 /* Bits of udp_header.flags. */
 enum {
   UDP_NUMBERED = 1, /* takes a place in the window; else seq is the next number, not taken */
   UDP_ACK_NOW = 2,  /* the sender waits for an acknowledgement */
-  UDP_HASHED = 4,   /* the hash covers the tail too */
+  UDP_HASHED = 4,   /* the tag is there, if there is a tail */
   UDP_SECRET = 8,   /* control and tail are encrypted */
 };
 
@@ -51,6 +53,11 @@ struct udp_header {
 };
 
 _Static_assert(sizeof(struct udp_header) == UDP_HEADER_BYTES, "the header has no padding");
+
+/* Where the tail starts of a packet whose control part ends at `control_end`. */
+static inline uint32_t udp_tail_at(uint32_t control_end) {
+  return TMB_ALIGN_UP(control_end + UDP_TAG_BYTES, 16u);
+}
 
 enum udp_record_type {
   UDP_AM = 1, /* a message in one piece */
