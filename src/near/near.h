@@ -95,6 +95,11 @@ int tmb_near_am_send(struct tmb_near *near, uint32_t to, struct tmb_am_out *out)
 bool tmb_near_send_short(struct tmb_near *near, uint32_t to, bool reply, uint8_t handler,
                          uint8_t nargs, const int32_t *args);
 
+/* The same for a client's Medium; false also where a buffer is needed and messages are to be
+ * handled first. in head: tmb_am_head. */
+bool tmb_near_send_medium(struct tmb_near *near, uint32_t to, uint32_t head, const int32_t *args,
+                          const void *src, size_t nbytes);
+
 /*
  * Whether the next record of an inbox is there; a hint that decides only whether to try. With
  * several consuming threads `next` and `lap` may be out of date, and then this reads a word that a
@@ -137,6 +142,9 @@ void *tmb_near_bulk_take(struct tmb_near *near, struct tmb_am_out *out);
 
 /* Give back out->staged, if any, of a message that will not be sent. */
 void tmb_near_bulk_release(struct tmb_near *near, struct tmb_am_out *out);
+
+/* Reserve one for a client's Medium: its index, or -1 where tmb_near_bulk_take returns NULL. */
+int32_t tmb_near_bulk_take_index(struct tmb_near *near, bool reply, size_t nbytes);
 
 void *tmb_near_bulk_addr(const struct tmb_near *near, uint32_t rank, uint32_t index);
 void tmb_near_bulk_done(struct tmb_near *near, uint32_t rank, uint32_t index);

@@ -40,6 +40,7 @@
 #define PROGRESS_BATCH    32 /* most records that one progress call consumes of each ring */
 #define RESERVE_LOOKAHEAD 8u
 #define ARGS_IN_SLOT      12u /* of a Short: room in a slot behind its header */
+#define ARGS_IN_BULK      10u /* of a Medium in a buffer: room behind its word, too */
 
 /*
  * The first eight bytes of a slot as one word, lap in the low half. Made by shifts: storing the
@@ -116,6 +117,11 @@ static TMB_ALWAYS_INLINE struct tmb_near_slot *reserve(struct tmb_near *near, ui
   return slot;
 }
 
+/* Offset of a Medium's payload in its record: behind the header and the arguments. */
+static inline uint32_t payload_at(uint32_t nargs) {
+  return TMB_ALIGN_UP(16u + 4u * nargs, 16u);
+}
+
 /* Representation of a message, decided once per attempt. */
 struct shape {
   uint8_t kind;
@@ -132,7 +138,7 @@ static inline struct shape shape_of(const struct tmb_near *near, const struct tm
       s.kind = TMB_NEAR_KIND_BULK;
     } else {
       s.kind = TMB_NEAR_KIND_MEDIUM;
-      s.payload_at = TMB_ALIGN_UP(end, 16u);
+      s.payload_at = payload_at(out->nargs);
       end = s.payload_at + (uint32_t)out->nbytes;
     }
   } else if (out->category == TMB_AM_LONG) {
@@ -185,10 +191,14 @@ static inline void fill_record(char *record, const struct tmb_am_out *out, const
 }
 
 /* Remember the slot of the next record to this target, which expect_answer prefetches; behind a
- * record of one slot, and for requests of a single thread. Threads that send requests concurrently
- * would contend for the cache line of `answer`. At the end of a ring the hint is wrong once. */
-static inline void remember_next(struct tmb_near *near, uint32_t reply, const void *next) {
-  if (reply || !near->env.threads) tmb_store_rlx(&near->inbox[!reply].answer, next);
+ * record of one slot, as a longer one is not written before the peer has polled that slot again.
+ * Behind a longer request, only that an answer is expected: a line of its own stands for it. For
+ * requests of a single thread: threads that send concurrently would contend for the cache line of
+ * `answer`. At the end of a ring the hint is wrong once. */
+static inline void remember_next(struct tmb_near *near, uint32_t reply,
+                                 const struct tmb_near_slot *slot, uint32_t slots) {
+  if (reply ? slots > 1 : near->env.threads) return;
+  tmb_store_rlx(&near->inbox[!reply].answer, slots == 1 ? (const void *)(slot + 1) : near->inbox);
 }
 
 /* Begin to take the slot of the answer from the peer that polls it, while the handler is found and
@@ -215,10 +225,7 @@ static inline void put_record(struct tmb_near *near, uint32_t to, struct tmb_am_
     out->staged = -1;
   }
   publish(slot, header_word(tmb_near_lap(pos, near->slots_log2[reply]), &h));
-  if (s->slots == 1 && s->kind <= TMB_NEAR_KIND_MEDIUM)
-    remember_next(near, reply, slot + 1);
-  else if (!reply)
-    remember_next(near, 0, near->inbox); /* a line of its own: only that an answer is expected */
+  remember_next(near, reply, slot, s->slots);
 }
 
 /* Send a message of any shape. */
@@ -250,6 +257,16 @@ static TMB_NOINLINE int send_any(struct tmb_near *near, uint32_t to, struct tmb_
   return 0;
 }
 
+/* Publish a record of a message without a route. in head: its header word, without the lap. */
+static TMB_ALWAYS_INLINE void put_plain(struct tmb_near *near, uint32_t to, uint32_t reply,
+                                        uint64_t head, struct tmb_near_slot *slot, uint64_t pos) {
+  slot->src = near->env.rank;
+  TMB_TSAN_RELEASE(tmb_near_ring(near, to, reply));
+  publish(slot, head | tmb_near_lap(pos, near->slots_log2[reply]));
+  remember_next(near, reply, slot, header_of(head).slots);
+  tmb_near_notify(near, to);
+}
+
 /* Send a Short in one slot. Inlined for each ring. in head: its header word, without the lap. */
 static TMB_ALWAYS_INLINE bool send_short(struct tmb_near *near, uint32_t to, uint32_t reply,
                                          uint64_t head, const int32_t *args) {
@@ -259,11 +276,7 @@ static TMB_ALWAYS_INLINE bool send_short(struct tmb_near *near, uint32_t to, uin
   if (TMB_UNLIKELY(!slot)) return false;
   const uint32_t nargs = header_of(head).nargs;
   if (nargs) copy_args(slot->body, args, nargs);
-  slot->src = near->env.rank;
-  TMB_TSAN_RELEASE(tmb_near_ring(near, to, reply));
-  publish(slot, head | tmb_near_lap(pos, near->slots_log2[reply]));
-  remember_next(near, reply, slot + 1);
-  tmb_near_notify(near, to);
+  put_plain(near, to, reply, head, slot, pos);
   return true;
 }
 
@@ -274,6 +287,88 @@ bool tmb_near_send_short(struct tmb_near *near, uint32_t to, bool reply, uint8_t
   if (TMB_UNLIKELY(nargs > ARGS_IN_SLOT || near->claims)) return false;
   return reply ? send_short(near, to, 1, header_word(0, &h), args)
                : send_short(near, to, 0, header_word(0, &h), args);
+}
+
+/* The payload of a Medium. */
+struct payload {
+  const void *src;
+  size_t nbytes;
+};
+
+/* Copy the payload to offset `at` of a record, at most 64. Were the reader to clear its interior
+ * slots, it would take each line back from the sender. Instead the sender looks whether one of them
+ * begins with the lap that comes next there, which only chance or malice makes true. It looks at
+ * what it stores, as loads from the ring would wait for the lines. Returns the record's kind. */
+static inline uint64_t put_payload(struct tmb_near_slot *slot, uint32_t slots, uint32_t at,
+                                   const struct payload *p, uint32_t next) {
+  bool same = false;
+  if (slots > 1) slot[slots - 1].lap = 0; /* less than a word of payload may follow */
+  if (p->nbytes) memcpy((char *)slot + at, p->src, p->nbytes);
+  for (uint32_t i = 1; i < slots; i++) {
+    const size_t offset = TMB_NEAR_SLOT_BYTES * i - at;
+    uint32_t word;
+    if (offset + sizeof word > p->nbytes) break;
+    memcpy(&word, (const char *)p->src + offset, sizeof word);
+    same |= word == next;
+    slot[i].lap = word; /* also if the client has changed it since it was copied */
+  }
+  return TMB_UNLIKELY(same) ? TMB_NEAR_KIND_MEDIUM : TMB_NEAR_KIND_CLEAN;
+}
+
+/* Send a Medium in a record. Inlined for each ring. in head: as of put_plain, without kind and
+ * slots. */
+static TMB_ALWAYS_INLINE bool send_inside(struct tmb_near *near, uint32_t to, uint32_t reply,
+                                          uint64_t head, const int32_t *args,
+                                          const struct payload *p) {
+  const struct claim none = {NULL, 0};
+  const uint32_t nargs = header_of(head).nargs, at = payload_at(nargs);
+  const uint32_t slots = (at + (uint32_t)p->nbytes + TMB_NEAR_SLOT_BYTES - 1) / TMB_NEAR_SLOT_BYTES;
+  uint64_t pos;
+  struct tmb_near_slot *slot = reserve(near, to, reply, slots, &none, &pos);
+  if (TMB_UNLIKELY(!slot)) return false;
+  if (nargs) copy_args(slot->body, args, nargs);
+  slot->nbytes = (uint32_t)p->nbytes;
+  const uint32_t next = tmb_near_lap(pos + near->slots[reply], near->slots_log2[reply]);
+  const uint64_t kind = put_payload(slot, slots, at, p, next);
+  put_plain(near, to, reply, head | kind << 48 | (uint64_t)slots << 56, slot, pos);
+  return true;
+}
+
+/* Send a Medium by a buffer of this rank. Inlined for each ring; as send_inside. */
+static TMB_ALWAYS_INLINE bool send_bulk(struct tmb_near *near, uint32_t to, uint32_t reply,
+                                        uint64_t head, const int32_t *args,
+                                        const struct payload *p) {
+  const struct claim none = {NULL, 0};
+  const uint32_t nargs = header_of(head).nargs;
+  const int32_t index = tmb_near_bulk_take_index(near, reply, p->nbytes);
+  if (index < 0) return false;
+  memcpy(tmb_near_bulk_addr(near, near->env.index, (uint32_t)index), p->src, p->nbytes);
+  uint64_t pos;
+  struct tmb_near_slot *slot = reserve(near, to, reply, nargs > ARGS_IN_BULK ? 2 : 1, &none, &pos);
+  if (TMB_UNLIKELY(!slot)) {
+    tmb_near_bulk_done(near, near->env.index, (uint32_t)index);
+    return false;
+  }
+  const uint64_t buffer = (uint64_t)near->env.index << 32 | (uint32_t)index;
+  memcpy(slot->body, &buffer, 8);
+  if (nargs) copy_args(slot->body + 8, args, nargs);
+  slot->nbytes = (uint32_t)p->nbytes;
+  TMB_TSAN_RELEASE(near->arena);
+  const uint64_t slots = nargs > ARGS_IN_BULK ? 2 : 1;
+  put_plain(near, to, reply, head | (uint64_t)TMB_NEAR_KIND_BULK << 48 | slots << 56, slot, pos);
+  return true;
+}
+
+bool tmb_near_send_medium(struct tmb_near *near, uint32_t to, uint32_t head, const int32_t *args,
+                          const void *src, size_t nbytes) {
+  const uint64_t word = (uint64_t)(uint16_t)head << 32;
+  const struct payload p = {src, nbytes};
+  if (TMB_UNLIKELY(near->claims || header_of(word).nargs > ARGS_IN_SLOT)) return false;
+  if (nbytes > near->inline_bytes_max)
+    return head >> 16 ? send_bulk(near, to, 1, word, args, &p)
+                      : send_bulk(near, to, 0, word, args, &p);
+  return head >> 16 ? send_inside(near, to, 1, word, args, &p)
+                    : send_inside(near, to, 0, word, args, &p);
 }
 
 /* Out of line, so that other messages save no registers for it. */
@@ -304,9 +399,10 @@ static TMB_NOINLINE void deliver_any(struct tmb_near *near, struct tmb_near_slot
     in.args = (const int32_t *)(const void *)(record + 16);
     break;
   case TMB_NEAR_KIND_MEDIUM:
+  case TMB_NEAR_KIND_CLEAN:
     in.category = TMB_AM_MEDIUM;
     in.args = (const int32_t *)(const void *)(record + 16);
-    in.payload = record + TMB_ALIGN_UP(16u + 4u * h.nargs, 16u);
+    in.payload = record + payload_at(h.nargs);
     in.nbytes = slot->nbytes;
     break;
   default:
@@ -331,6 +427,37 @@ static inline bool deliver_short(struct tmb_near_slot *slot, uint64_t word, bool
          tmb_up_short(src, h.handler, h.nargs, reply, (const int32_t *)(const void *)slot->body);
 }
 
+/* Run the handler of a Medium that tmb_near_send_medium has sent. Returns as deliver_short. */
+static inline bool deliver_medium(struct tmb_near *near, struct tmb_near_slot *slot, uint64_t word,
+                                  bool reply) {
+  const struct header h = header_of(word);
+  const uint32_t head = tmb_am_head(h.handler, h.nargs, reply), src = slot->src;
+  const int32_t *args = (const int32_t *)(const void *)slot->body;
+  if (src >> TMB_NEAR_RANK_BITS) return false;
+  if (h.kind == TMB_NEAR_KIND_CLEAN)
+    return tmb_up_medium(src, head, args, (char *)slot + payload_at(h.nargs), slot->nbytes);
+  if (h.kind != TMB_NEAR_KIND_BULK) return false;
+  uint64_t buffer;
+  memcpy(&buffer, slot->body, 8);
+  const uint32_t owner = (uint32_t)(buffer >> 32), index = (uint32_t)buffer;
+  void *payload = tmb_near_bulk_addr(near, owner, index);
+  if (!tmb_up_medium(src, head, args + 2, payload, slot->nbytes)) return false;
+  tmb_near_bulk_done(near, owner, index);
+  return true;
+}
+
+/* Run the handler of a record that is no Short in one slot, and clear its interior slots. Returns
+ * its slots. */
+static TMB_NOINLINE uint64_t deliver_long(struct tmb_near *near, struct tmb_near_slot *slot,
+                                          uint64_t word, bool reply) {
+  const struct header h = header_of(word);
+  if (h.kind != TMB_NEAR_KIND_PAD && !deliver_medium(near, slot, word, reply))
+    deliver_any(near, slot, word, reply);
+  if (h.kind != TMB_NEAR_KIND_CLEAN)
+    for (uint64_t i = 1; i < h.slots; i++) tmb_store_rlx((uint64_t *)(void *)&slot[i], 0);
+  return h.slots;
+}
+
 /* Whether a record is a Short in one slot. */
 static inline bool is_short(uint64_t word) {
   return word >> 48 == (TMB_NEAR_KIND_SHORT | 1u << 8);
@@ -349,11 +476,8 @@ static TMB_ALWAYS_INLINE int serve_box(struct tmb_near *near, uint32_t reply) {
     if ((uint32_t)word != lap) break;
     TMB_TSAN_ACQUIRE(box->ring);
     expect_answer(box);
-    if (!is_short(word) || TMB_UNLIKELY(!deliver_short(slot, word, reply))) {
-      slots = header_of(word).slots;
-      if (header_of(word).kind != TMB_NEAR_KIND_PAD) deliver_any(near, slot, word, reply);
-      for (uint64_t i = 1; i < slots; i++) tmb_store_rlx((uint64_t *)(void *)&slot[i], 0);
-    }
+    if (!is_short(word) || TMB_UNLIKELY(!deliver_short(slot, word, reply)))
+      slots = deliver_long(near, slot, word, reply);
     const uint64_t head = box->head + slots;
     slot = tmb_near_inbox_move(near, box, reply, head, &lap);
     if (TMB_UNLIKELY(head >= box->publish_at)) tmb_near_inbox_publish(near, box, reply, head);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Unit tests of near_am.c: two ranks in one process, each with an engine of its own on one arena.
- * Records of one slot take a path of their own; here they share the ring with longer ones.
+ * Shorts in one slot and Mediums take paths of their own; here they share the ring with the others.
  */
 #include "base/error.h"
 #include "base/unit_test.h"
@@ -47,12 +47,17 @@ static int set_up(void **state) {
   return 0;
 }
 
-/* Message k from rank 1 to rank 0. */
+/* Message k from rank 1 to rank 0; each second Medium by its own path. */
 static int send(int32_t k, bool reply) {
   int32_t args[TMB_AM_ARGS_MAX];
   unsigned char data[256];
   for (int i = 0; i < TMB_AM_ARGS_MAX; i++) args[i] = k;
   memset(data, (unsigned char)k, sizeof data);
+  if (bytes_of(k) && k % 2 && args_of(k) <= 12)
+    return tmb_near_send_medium(rank_of[1], 0, tmb_am_head(HANDLER, args_of(k), reply), args, data,
+                                bytes_of(k))
+               ? 0
+               : TMB_AGAIN;
   struct tmb_am_out out = {.category = bytes_of(k) ? TMB_AM_MEDIUM : TMB_AM_SHORT,
                            .handler = HANDLER,
                            .nargs = args_of(k),
@@ -64,6 +69,36 @@ static int send(int32_t k, bool reply) {
   const int rc = tmb_near_am_send(rank_of[1], 0, &out);
   if (rc) assert_int_equal(out.lacks, TMB_LACKS_RING);
   return rc;
+}
+
+/* Send a Medium of `words` words, each of them `word`, to rank 0, and have it handled. Returns the
+ * kind of its record. */
+static uint8_t kind_of(uint32_t word, uint32_t words) {
+  uint32_t data[60];
+  for (uint32_t i = 0; i < words; i++) data[i] = word;
+  const struct tmb_near_ring *ring = tmb_near_ring(rank_of[0], 0, 0);
+  const struct tmb_near_slot *slot = &ring->slot[rank_of[0]->inbox[0].head % rank_of[0]->slots[0]];
+  assert_true(
+      tmb_near_send_medium(rank_of[1], 0, tmb_am_head(QUIET, 0, false), NULL, data, 4u * words));
+  if (slot->kind == TMB_NEAR_KIND_PAD) slot = ring->slot;
+  assert_int_equal(tmb_near_progress(rank_of[0], TMB_SERVE_ALL), TMB_FOUND_WORK);
+  return slot->kind;
+}
+
+/* Payload that looks like the first word of the next record at its place is not taken for one. Only
+ * where it does is it cleared. */
+TEST_BETWEEN(payload_is_no_record, set_up, rig_close) {
+  const struct tmb_near_ring *ring = tmb_near_ring(rank_of[0], 0, 0);
+  const uint32_t slots = rank_of[0]->slots[0], log2 = rank_of[0]->slots_log2[0];
+  for (uint32_t k = 0; ring->tail < 5 * slots; k++) {
+    const uint32_t at = (uint32_t)(ring->tail % slots), words = 30 + k % 30;
+    const uint32_t lap = tmb_near_lap(ring->tail, log2);
+    const uint8_t kind = kind_of(lap + 1, words);
+    if (at + 4 <= slots) assert_int_equal(kind, TMB_NEAR_KIND_MEDIUM);
+    assert_int_equal(kind_of(lap - 1, 2), TMB_NEAR_KIND_CLEAN);
+    assert_int_equal(tmb_near_progress(rank_of[0], TMB_SERVE_ALL), TMB_FOUND_NOTHING);
+    assert_int_equal(rank_of[0]->inbox[0].head, ring->tail);
+  }
 }
 
 /* The sender runs ahead until the ring is full, many times round it; nothing is lost, changed or
@@ -99,8 +134,16 @@ TEST_BETWEEN(answers_are_expected, set_up, rig_close) {
   assert_int_equal(send(5, true), 0); /* a Medium of 6 bytes and 5 arguments: one slot */
   assert_ptr_equal(requests->answer, &replies->slot[2]);
   requests->answer = NULL;
-  assert_int_equal(send(100, true), 0); /* 101 bytes */
+  assert_int_equal(send(105, true), 0); /* 106 bytes and 3 arguments: three slots */
+  assert_int_equal(send(100, true), 0); /* 101 bytes and 15 arguments: three slots */
   assert_null(requests->answer);
+}
+
+/* Whether a client's Medium of so many bytes takes the shortest path. */
+static bool plain(size_t nbytes) {
+  static const char data[32768];
+  return tmb_near_send_medium(rank_of[1], 0, tmb_am_head(TMB_HANDLER_FIRST, 0, false), NULL, data,
+                              nbytes);
 }
 
 /* Sends one by a buffer from rank 1 to rank 0, as `like` says; once more if that fails. Returns the
@@ -125,7 +168,10 @@ TEST_BETWEEN(long_requests_let_others_first, set_up, rig_close) {
   enum { CLIENT = TMB_HANDLER_FIRST };
   struct tmb_am_out quiet = {.category = TMB_AM_SHORT, .handler = QUIET, .staged = -1};
   assert_int_equal(attempts((struct tmb_am_out){.handler = CLIENT, .nbytes = 8192}), 1);
+  assert_true(plain(8192));
   assert_int_equal(tmb_near_am_send(rank_of[0], 1, &quiet), 0);
+  assert_false(plain(8192));
+  assert_true(plain(64));
   assert_int_equal(attempts((struct tmb_am_out){.handler = CLIENT, .nbytes = 8192}), 2);
   assert_int_equal(attempts((struct tmb_am_out){.handler = CLIENT, .nbytes = 64}), 1);
   assert_int_equal(attempts((struct tmb_am_out){.handler = HANDLER, .nbytes = 8192}), 1);
@@ -139,6 +185,8 @@ TEST_BETWEEN(long_requests_let_others_first, set_up, rig_close) {
   quiet.is_reply = 1;
   assert_int_equal(tmb_near_am_send(rank_of[0], 1, &quiet), 0);
   assert_int_equal(attempts((struct tmb_am_out){.handler = CLIENT, .nbytes = 8192}), 1);
+  assert_true(plain(8192));
+  assert_false(plain(32768));
   assert_int_equal(attempts((struct tmb_am_out){.handler = CLIENT, .nbytes = 32768}), 2);
 }
 

@@ -40,6 +40,12 @@ static bool try_take(struct tmb_near_line *busy) {
   return tmb_load_rlx(&busy->word) == 0 && tmb_cas_acq(&busy->word, &expected, 1);
 }
 
+/* Whether messages wait that are handled before a request of so many bytes is sent. */
+static inline bool waits(const struct tmb_near *near, size_t nbytes) {
+  return tmb_near_pending(&near->inbox[0]) ||
+         (nbytes > REPLIES_FIRST_BYTES && tmb_near_pending(&near->inbox[1]));
+}
+
 /* Whether the first attempt to send a client's request by a buffer is to fail, because messages
  * wait to be handled. Where both ranks send, each would else fill all its buffers before it reads
  * one of the other's: payload leaves the caches, and the peer waits. Later attempts do not ask, as
@@ -47,27 +53,35 @@ static bool try_take(struct tmb_near_line *busy) {
 static bool handles_first(const struct tmb_near *near, const struct tmb_am_out *out) {
   if (out->lacks || out->is_reply || out->immediate || out->handler < TMB_HANDLER_FIRST)
     return false;
-  return tmb_near_pending(&near->inbox[0]) ||
-         (out->nbytes > REPLIES_FIRST_BYTES && tmb_near_pending(&near->inbox[1]));
+  return waits(near, out->nbytes);
 }
 
-void *tmb_near_bulk_take(struct tmb_near *near, struct tmb_am_out *out) {
-  if (handles_first(near, out)) return NULL;
-  const uint32_t reply = out->is_reply;
+/* Take a free buffer. Returns its index, or -1. */
+static inline int32_t take(struct tmb_near *near, uint32_t reply, size_t nbytes) {
   const uint32_t count = near->bulk_count[reply];
   struct tmb_near_line *busy =
       busy_words(near, near->env.index) + (reply ? near->bulk_count[0] : 0);
   uint32_t i = tmb_load_rlx(&near->bulk_next[reply]);
   for (uint32_t tries = 0; !try_take(&busy[i]); i = i + 1 == count ? 0 : i + 1)
-    if (++tries == count) return NULL;
+    if (++tries == count) return -1;
   TMB_TSAN_ACQUIRE(near->arena);
   /* Small payloads rotate over a few buffers, so that the next busy word is back in this cache when
    * it is needed. */
-  const uint32_t next =
-      out->nbytes <= ROTATE_BYTES_MAX ? (i + 1) % TMB_MIN(count, ROTATE_COUNT) : 0;
+  const uint32_t next = nbytes <= ROTATE_BYTES_MAX ? (i + 1) % TMB_MIN(count, ROTATE_COUNT) : 0;
   tmb_store_rlx(&near->bulk_next[reply], next);
   tmb_prefetch_write(&busy[next]);
-  out->staged = (int32_t)(i + (reply ? near->bulk_count[0] : 0));
+  return (int32_t)(i + (reply ? near->bulk_count[0] : 0));
+}
+
+int32_t tmb_near_bulk_take_index(struct tmb_near *near, bool reply, size_t nbytes) {
+  if (!reply && waits(near, nbytes)) return -1;
+  return take(near, reply, nbytes);
+}
+
+void *tmb_near_bulk_take(struct tmb_near *near, struct tmb_am_out *out) {
+  if (handles_first(near, out)) return NULL;
+  out->staged = take(near, out->is_reply, out->nbytes);
+  if (out->staged < 0) return NULL;
   return tmb_near_bulk_addr(near, near->env.index, (uint32_t)out->staged);
 }
 

@@ -9,8 +9,8 @@
  * the settings are equal. Pages are touched on first use only, so a pair that never talks costs
  * nothing and the whole arena is one mapping. Invariants: ring positions are slot counts that never
  * decrease, tail - head <= slots; a record is contiguous; a slot is ready when its lap word equals
- * the lap of its position; interior slots of a record have lap 0 after consumption, so payload is
- * never taken for a header.
+ * the lap of its position; interior slots of a record have lap 0 after consumption, or begin with
+ * something else than the next lap (TMB_NEAR_KIND_CLEAN), so payload is never taken for a header.
  */
 #ifndef TMB_NEAR_STATE_H
 #define TMB_NEAR_STATE_H
@@ -42,6 +42,7 @@ _Static_assert(sizeof(struct tmb_near_slot) == TMB_NEAR_SLOT_BYTES, "a slot is o
 enum {
   TMB_NEAR_KIND_SHORT,
   TMB_NEAR_KIND_MEDIUM, /* payload in the record */
+  TMB_NEAR_KIND_CLEAN,  /* the same; no interior slot begins with the lap that comes next there */
   TMB_NEAR_KIND_LONG,   /* word: destination address at the target */
   TMB_NEAR_KIND_BULK,   /* medium; word: the buffer; near index of its owner in the upper half */
   TMB_NEAR_KIND_PAD     /* nothing: the record before the wrap */

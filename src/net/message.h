@@ -47,6 +47,11 @@ static inline bool tmb_am_args_fit(uint32_t nargs, uint32_t route) {
   return nargs <= (route & TMB_ROUTE_NUMBERED ? TMB_AM_ARGS_SENT : TMB_AM_ARGS_MAX);
 }
 
+/* Handler, arguments and kind of a message as one number, as the shortest paths hand them on. */
+static inline uint32_t tmb_am_head(uint8_t handler, uint8_t nargs, bool is_reply) {
+  return handler | (uint32_t)nargs << 8 | (uint32_t)is_reply << 16;
+}
+
 /* Progress of an operation that is sent in parts; zeroed before the first attempt. */
 struct tmb_resume {
   uint64_t at; /* bytes of the source that have been read */

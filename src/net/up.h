@@ -18,6 +18,9 @@ void tmb_up_am(const struct tmb_am_in *in);
  * the handler is internal or not registered, or handlers are watched. */
 bool tmb_up_short(uint32_t src, uint8_t handler, uint8_t nargs, bool is_reply, const int32_t *args);
 
+/* The same for a Medium. in head: tmb_am_head; payload: aligned to 16. */
+bool tmb_up_medium(uint32_t src, uint32_t head, const int32_t *args, void *payload, size_t nbytes);
+
 /* Deliver a message from a handler that may run in a thread of the conduit: there it waits for the
  * client's next poll, in a copy, unless its own handler may run there, too. */
 void tmb_up_am_later(const struct tmb_am_in *in);

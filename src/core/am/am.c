@@ -79,9 +79,20 @@ static TMB_NOINLINE int request_short(gex_TM_t tm, gex_Rank_t rank, const struct
   return tmb_peer_send_short(tmb_jobrank(tm, rank), false, m) ? 0 : request_any(tm, rank, m);
 }
 
+static TMB_NOINLINE int request_medium(gex_TM_t tm, gex_Rank_t rank, const struct gexx_am_msg *m) {
+  if ((m->flags & TMB_AM_RESOLVE_FLAGS) || !tmb_peer_send_medium(tmb_jobrank(tm, rank), false, m))
+    return request_any(tm, rank, m);
+  tmb_am_complete_lc(m->lc_opt);
+  return 0;
+}
+
 int gexx_am_request(gex_TM_t tm, gex_Rank_t rank, const struct gexx_am_msg *m) {
-  if (m->category != TMB_AM_SHORT || tmb_job.debug || tm->reserved) return request_any(tm, rank, m);
-  return request_short(tm, rank, m);
+  const uint8_t category = m->category;
+  if (category == TMB_AM_SHORT && !tmb_job.debug && !tm->reserved)
+    return request_short(tm, rank, m);
+  if (category == TMB_AM_MEDIUM && !tmb_job.debug && !tm->reserved)
+    return request_medium(tm, rank, m);
+  return request_any(tm, rank, m);
 }
 
 static TMB_NOINLINE int reply_any(gex_Token_t token, const struct gexx_am_msg *m) {
@@ -110,7 +121,17 @@ static TMB_NOINLINE int reply_short(gex_Token_t token, const struct gexx_am_msg 
   return 0;
 }
 
+static TMB_NOINLINE int reply_medium(gex_Token_t token, const struct gexx_am_msg *m) {
+  if ((m->flags & TMB_AM_RESOLVE_FLAGS) || !tmb_peer_send_medium(token->src, true, m))
+    return reply_any(token, m);
+  token->replied = true;
+  tmb_am_complete_lc(m->lc_opt);
+  return 0;
+}
+
 int gexx_am_reply(gex_Token_t token, const struct gexx_am_msg *m) {
-  if (m->category != TMB_AM_SHORT || tmb_job.debug || token->route) return reply_any(token, m);
-  return reply_short(token, m);
+  const uint8_t category = m->category;
+  if (category == TMB_AM_SHORT && !tmb_job.debug && !token->route) return reply_short(token, m);
+  if (category == TMB_AM_MEDIUM && !tmb_job.debug && !token->route) return reply_medium(token, m);
+  return reply_any(token, m);
 }

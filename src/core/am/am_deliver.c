@@ -96,7 +96,8 @@ static TMB_ALWAYS_INLINE void call_short(gex_AM_Fn_t fn, gex_Token_t token, unsi
   }
 }
 
-static inline void call_payload(gex_AM_Fn_t fn, gex_Token_t token, const struct tmb_am_in *in) {
+static TMB_ALWAYS_INLINE void call_payload(gex_AM_Fn_t fn, gex_Token_t token,
+                                           const struct tmb_am_in *in) {
   void *buf = in->payload;
   const size_t nbytes = in->nbytes;
   const A *a = in->args;
@@ -251,6 +252,26 @@ bool tmb_up_short(uint32_t src, uint8_t handler, uint8_t nargs, bool is_reply,
     run_short(t, e, src, true, nargs, args);
   else
     run_short(t, e, src, false, nargs, args);
+  return true;
+}
+
+bool tmb_up_medium(uint32_t src, uint32_t head, const int32_t *args, void *payload, size_t nbytes) {
+  const uint8_t handler = (uint8_t)head;
+  const gex_AM_Entry_t *e = &tmb_job.ep.handler[handler];
+  if (TMB_UNLIKELY(handler < TMB_HANDLER_FIRST || !e->gex_fnptr || tmb_job.handlers_watched))
+    return false;
+  struct tmb_thread *t = tmb_thread();
+  const struct tmb_am_in in = {.src = src,
+                               .category = TMB_AM_MEDIUM,
+                               .nargs = (uint8_t)(head >> 8),
+                               .is_reply = (uint8_t)(head >> 16),
+                               .args = args,
+                               .payload = payload,
+                               .nbytes = nbytes};
+  const uint32_t context = t->context;
+  struct gexx_token_s *token = begin(t, e, &in);
+  call_payload(e->gex_fnptr, token, &in);
+  finish(t, token, context);
   return true;
 }
 

@@ -39,6 +39,14 @@ static inline bool tmb_peer_send_short(uint32_t peer, bool is_reply, const struc
                              m->args);
 }
 
+/* The same for a Medium without flags that name offsets. */
+static inline bool tmb_peer_send_medium(uint32_t peer, bool is_reply, const struct gexx_am_msg *m) {
+  return !(tmb_job.special & TMB_SPECIAL_SENDS) && peer != tmb_job.rank && tmb_is_near(peer) &&
+         tmb_near_send_medium(&tmb_job.near, tmb_near_of(peer),
+                              tmb_am_head(m->handler, m->nargs, is_reply), m->args, m->src,
+                              m->nbytes);
+}
+
 /* Ends the program because the network refuses. in what: the operation, with "to", "on" or so at
  * its end; rc: the result of a slot of the conduit. */
 _Noreturn void tmb_peer_fatal(const char *what, uint32_t peer, int rc) TMB_COLD;
