@@ -118,7 +118,8 @@ struct rpl_rank {
 struct rpl_area {
   uint32_t magic, ranks;
   uint64_t bytes;
-  uint32_t only; /* not 0: a rank stands in a debugger: others wait without a limit */
+  uint32_t only;     /* not 0: a rank stands in a debugger: others wait without a limit */
+  uint32_t attached; /* ranks that have mapped it; atomic */
   struct rpl_bucket bucket[RPL_BUCKETS];
   struct rpl_rank rank[]; /* [ranks] */
 };

@@ -55,7 +55,9 @@ static bool map_area(const char *path) {
   close(fd);
   if (at == MAP_FAILED) return false;
   rpl.area = at;
-  return rpl.area->magic == RPL_MAGIC && rpl.area->ranks == rpl.ranks;
+  if (rpl.area->magic != RPL_MAGIC || rpl.area->ranks != rpl.ranks) return false;
+  __atomic_fetch_add(&rpl.area->attached, 1, __ATOMIC_RELAXED);
+  return true;
 }
 
 /* The rank ends in good order. */
@@ -72,12 +74,19 @@ static void end(void) {
   if (rpl.mode == RPL_REPLAYS && !rpl_log_next_of(&rpl_first)) rpl.mode = RPL_OFF;
 }
 
-/* The files of the rank. in record, replay: the folders, at most one; NULL: none. */
+/* The files of the orders of threads. */
+static bool open_orders(void) {
+  return rpl_sends_open() && rpl_takes_open() && (loaded_late || rpl_locks_open());
+}
+
+/* The files of the rank, and its mode. in record, replay: the folders, at most one; NULL: none. */
 static void open_files(const char *record, const char *replay) {
   errno = 0;
   rpl.folder = record ? record : replay;
   const bool whole = (!record || rpl_log_create()) && (!replay || rpl_log_open());
-  if (whole) return;
+  rpl.mode = record ? RPL_RECORDS : replay ? RPL_REPLAYS : RPL_CHAOS;
+  if (whole && open_orders()) return;
+  rpl.mode = RPL_OFF;
   fprintf(stderr, "tombolo: rank %u: nothing is %s: the file of the rank in %s cannot be %s: %s\n",
           rpl.rank, record ? "recorded" : "replayed", record ? record : replay,
           record ? "written" : "read", errno ? strerror(errno) : "it is damaged");
@@ -98,12 +107,8 @@ static void start(void) {
     rpl_real.gasnet_exit(1);
   }
   open_files(record, replay);
-  rpl.mode = record ? RPL_RECORDS : replay ? RPL_REPLAYS : RPL_CHAOS;
   if (chaos) rpl_chaos_start(chaos);
   rpl_threads_start();
-  (void)rpl_sends_open();
-  (void)rpl_takes_open();
-  if (!loaded_late) (void)rpl_locks_open();
   gexx_gate_set(rpl_gate);
   atexit(end);
 }

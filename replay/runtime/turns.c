@@ -22,8 +22,7 @@
 
 bool rpl_turns_open(struct rpl_turns *o) {
   if (rpl.mode == RPL_RECORDS) return rpl_log_create_at(&o->log, o->file, 0);
-  if (rpl.mode == RPL_REPLAYS && !rpl_log_open_at(&o->log, o->file, 0)) o->log.head = NULL;
-  return true;
+  return rpl.mode != RPL_REPLAYS || rpl_log_open_at(&o->log, o->file, 0);
 }
 
 void rpl_turns_close(struct rpl_turns *o) {

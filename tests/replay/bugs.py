@@ -278,6 +278,9 @@ def refused(tombolo, program, _case, folder):
              (["--record", plain, program], "plain: Not a directory"),
              (["--record", os.path.join(folder, "a", "b"), program], "No such file"),
              (["--chaos", "9..1", program], "give a seed"),
+             (["--chaos", "9:zz", program], "give a seed and decisions"),
+             (["--chaos", "9:0m2,", program], "give a seed and decisions"),
+             (["--record", os.path.join(folder, "none"), "true"], "nothing was recorded"),
              (["--chaos", "7", "--replay", folder, program], "give only one of"),
              (["--record", folder, "--replay", folder, program], "give only one of"),
              (["--record", folder, "--check", "races", program], "give only one of"),
@@ -294,6 +297,23 @@ def refused(tombolo, program, _case, folder):
     code, _, err = run(tombolo, "--replay", folder, "--only", "3", program, "ring")
     if code != 2 or "give one below 3" not in err:
         return f"--only 3: code {code}: {err}"
+    code, _, err = run(tombolo, "--replay", folder, "--only", "1:./nocommand", program, "ring")
+    if code != 2 or "cannot be executed" not in err:
+        return f"--only with a command: code {code}: {err}"
+    return refused_without(tombolo, program, folder)
+
+
+def refused_without(tombolo, program, folder):
+    """A recording that has lost a file, and one of another program."""
+    for name in ("locks.0", "sends.1", "takes.2", "sites.0"):
+        less = os.path.join(folder, f"without.{name}")
+        shutil.copytree(folder, less, ignore=shutil.ignore_patterns("without*", name))
+        code, _, err = run(tombolo, "--replay", less, program, "ring")
+        if code != 1 or "nothing is replayed" not in err:
+            return f"without {name}: code {code}: {err}"
+    code, _, err = run(tombolo, "--replay", folder, "true")
+    if code != 1 or "nothing was replayed" not in err:
+        return f"replay of true: code {code}: {err}"
     return None
 
 

@@ -44,14 +44,32 @@ struct search {
 /* Outcome of a run; in a child there is none. */
 enum { IN_CHILD = -1 };
 
+/* Whether a text is a list of decisions, RANK KIND NUMBER each, with commas between; or empty. */
+static bool is_list(const char *text) {
+  while (*text) {
+    char *end;
+    (void)strtoul(text, &end, 10);
+    if (end == text || !*end || !strchr(RPL_CHAOS_KINDS, *end)) return false;
+    text = end + 1;
+    (void)strtoul(text, &end, 10);
+    if (end == text || (*end && (*end != ',' || !end[1]))) return false;
+    text = *end ? end + 1 : end;
+  }
+  return true;
+}
+
 int replay_chaos_parse(struct replay_run *run, const char *text) {
   char *end;
   run->chaos = text;
   run->from = run->to = strtoull(text, &end, 10);
   const bool range = end != text && strncmp(end, "..", 2) == 0;
   if (range) run->to = strtoull(end + 2, &end, 10);
-  if (end != text && run->to >= run->from && (*end == '\0' || (*end == ':' && !range))) return 0;
-  tmb_print("run: --chaos %s: give a seed, as 17, or a range of seeds, as 1..200", text);
+  const bool given = end != text && run->to >= run->from;
+  if (given && (*end == '\0' || (*end == ':' && !range && is_list(end + 1)))) return 0;
+  if (given && *end == ':' && !range)
+    tmb_print("run: --chaos %s: give a seed and decisions, as 2:0m2,1d17", text);
+  else
+    tmb_print("run: --chaos %s: give a seed, as 17, or a range of seeds, as 1..200", text);
   return TOOL_EXIT_USAGE;
 }
 

@@ -154,11 +154,32 @@ char **replay_only_child(const struct replay_run *run, uint32_t rank, char **arg
   return all;
 }
 
+/* Whether the command of --only can be executed: the other ranks would wait for it for long. */
+static bool has_command(const char *words) {
+  char path[PATH_MAX];
+  words += strspn(words, " ");
+  const int length = (int)strcspn(words, " ");
+  if (memchr(words, '/', (size_t)length))
+    return snprintf(path, sizeof path, "%.*s", length, words) < PATH_MAX && access(path, X_OK) == 0;
+  const char *dirs = tmb_env_get("PATH");
+  if (!dirs) dirs = "/usr/local/bin:/usr/bin:/bin";
+  for (size_t n; n = strcspn(dirs, ":"), n || *dirs; dirs += n + (dirs[n] == ':'))
+    if (snprintf(path, sizeof path, "%.*s/%.*s", (int)n, dirs, length, words) < PATH_MAX &&
+        access(path, X_OK) == 0)
+      return true;
+  return false;
+}
+
 /* The rank of --only is there; the job waits for it, as long as it stands in a debugger. */
 static int begin_only(const struct replay_run *run, uint32_t ranks) {
   if (!run->only) return 0;
   if (run->only_rank >= ranks) {
     tmb_print("run: --only %s: there is no such rank; give one below %u", run->only, ranks);
+    return TOOL_EXIT_USAGE;
+  }
+  const char *const command = strchr(run->only, ':');
+  if (command && !has_command(command + 1)) {
+    tmb_print("run: --only %s: the command cannot be executed", run->only);
     return TOOL_EXIT_USAGE;
   }
   if (!tmb_env_get("TOMBOLO_EXITTIMEOUT") && !tmb_env_get("GASNET_EXITTIMEOUT"))
@@ -233,8 +254,18 @@ static void collect(struct replay_taken *out, const struct rpl_area *area) {
     }
 }
 
+/* A run in which no rank has loaded the recorder has failed. Returns its exit code. */
+static int end_unattached(const struct replay_run *run, int code) {
+  if (run->area->attached || (!run->record && !run->replay)) return code;
+  tmb_print("run: %s: nothing was %s: no rank has loaded the recorder before the library; link the "
+            "program with libtombolo.so, not with libtombolo.a or -static",
+            run->record ? "--record" : "--replay", run->record ? "recorded" : "replayed");
+  return code ? code : TOOL_EXIT_FAILED;
+}
+
 int replay_end(struct replay_run *run, int code) {
   if (!run->area) return code;
+  code = end_unattached(run, code);
   for (uint32_t r = 0; r < run->area->ranks; r++) {
     const struct rpl_deviation *const d = &run->area->rank[r].deviation;
     if (!tmb_load_acq(&d->set)) continue;
