@@ -297,12 +297,12 @@ static enum tmb_coll_alg_id allgather_by_threshold(const struct tmb_coll_shape *
 
 /* In doubling every member sends its whole vector once for each power of two below the size. A
  * chain sends it once, in segments: members + segments against log members * segments steps. Inside
- * a host both take the same time. */
+ * a host where each member has a processor both take the same time. */
 static enum tmb_coll_alg_id scan_by_threshold(const struct tmb_coll_shape *c,
                                               const struct tmb_coll_tuning *t) {
   uint64_t log = 0;
   while (UINT64_C(1) << log < c->size) log++;
-  const bool chain = c->far && log > 1 && c->bytes > t->scan_doubling_max &&
+  const bool chain = (c->far || c->crowded) && log > 1 && c->bytes > t->scan_doubling_max &&
                      c->size <= (log - 1) * (c->bytes / t->segment_far);
   return chain ? TMB_ALG_FLAT : TMB_ALG_DOUBLING;
 }

@@ -226,7 +226,8 @@ TEST(pipelines) {
     }
 }
 
-/* Between hosts long scans go along a chain, unless it is long beside the vector. */
+/* Between hosts, and where ranks outnumber processors, long scans go along a chain, unless it is
+ * long beside the vector. */
 TEST(scans) {
   static const struct {
     uint32_t size;
@@ -242,6 +243,9 @@ TEST(scans) {
       struct tmb_coll_shape c =
           shape(exclusive ? TMB_COLL_EXSCAN : TMB_COLL_SCAN, want[i].size, want[i].bytes, true);
       assert_string_equal(chosen(&tmb_coll_thresholds, c), want[i].near);
+      c.crowded = true;
+      assert_string_equal(chosen(&tmb_coll_thresholds, c), want[i].far);
+      c.crowded = false;
       c.far = far;
       assert_string_equal(chosen(&tmb_coll_thresholds, c), want[i].far);
     }
