@@ -340,6 +340,11 @@ static void check_pairs(struct tmb_coll_tuning t, struct tmb_coll_shape c) {
   t.shared_copy_max = 400;
   t.shared_pairs = true;
   c.size = 2;
+  c.kind = TMB_COLL_GATHER; /* read in place, unless slots are filled fast */
+  c.pull = 0;
+  assert_true(tmb_coll_select_shared(&c, &t, 400, &why));
+  assert_false(tmb_coll_select_shared(&c, &t, 401, &why));
+  t.shared_streams = true;
   for (uint32_t i = 0; i < TMB_ARRAY_LEN(one_way); i++) {
     c.kind = one_way[i];
     assert_true(tmb_coll_select_shared(&c, &t, 1 << 30, &why));
@@ -350,7 +355,10 @@ static void check_pairs(struct tmb_coll_tuning t, struct tmb_coll_shape c) {
     assert_false(tmb_coll_select_shared(&c, &t, 1 << 30, &why));
     c.size = 2;
   }
+  t.shared_streams = false;
   t.shared_near = true; /* but each reads the other's memory, which may be mapped */
+  c.kind = TMB_COLL_GATHER;
+  assert_true(tmb_coll_select_shared(&c, &t, 1 << 30, &why));
   c.kind = TMB_COLL_ALLREDUCE;
   c.pull = 0;
   assert_false(tmb_coll_select_shared(&c, &t, 1 << 30, &why));
