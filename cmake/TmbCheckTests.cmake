@@ -51,6 +51,19 @@ endforeach()
 set_tests_properties(multi.check_older_races PROPERTIES
   PASS_REGULAR_EXPRESSION "compiled with --check by another version of Tombolo")
 
+# Mistakes that inlined calls do not find by themselves.
+add_executable(check.misuse "${tmb_check_tests_dir}/misuse.c")
+set_target_properties(check.misuse PROPERTIES OUTPUT_NAME misuse
+  RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/check")
+target_compile_definitions(check.misuse PRIVATE GASNET_PAR=1)
+target_link_libraries(check.misuse PRIVATE tmb_warnings tombolo_shared)
+foreach(case put put_val get get_nbi pair node beyond)
+  add_test(NAME multi.check_misuse_${case} COMMAND $<TARGET_FILE:tombolo_tool> run -n 2
+    --timeout 60 --check misuse $<TARGET_FILE:check.misuse> ${case})
+  set_tests_properties(multi.check_misuse_${case} PROPERTIES LABELS multi TIMEOUT 120
+    PASS_REGULAR_EXPRESSION "FATAL ERROR.*(rank|node|node_t|segment)")
+endforeach()
+
 # Locks of the area, without a job.
 add_executable(check.area_lock "${tmb_check_tests_dir}/area_lock.c"
   "${PROJECT_SOURCE_DIR}/check/runtime/lock.c")

@@ -63,11 +63,12 @@ static intptr_t delta_of(uint32_t jobrank, const struct tmb_peer_segment *s) {
   return GEXX_UNMAPPED;
 }
 
-/* A new delta table in which everything is unmapped, for so many endpoints of each process, or
- * NULL. */
-static intptr_t *unmapped_table(size_t endpoints) {
-  intptr_t *t = calloc(tmb_job.size, endpoints * sizeof *t);
-  for (size_t i = 0; t && i < endpoints * tmb_job.size; i++) t[i] = GEXX_UNMAPPED;
+#define RANKS_CHECKED 65536u /* chosen: 512 KiB; lower wrong ranks are found by --check misuse */
+
+/* A new delta table of `count` entries in which everything is unmapped, or NULL. */
+static intptr_t *unmapped_table(size_t count) {
+  intptr_t *t = calloc(count, sizeof *t);
+  for (size_t i = 0; t && i < count; i++) t[i] = GEXX_UNMAPPED;
   return t;
 }
 
@@ -81,8 +82,11 @@ int tmb_segtab_init(void) {
   tmb_job.segment_table[0] = tmb_job.peer_segment;
   tmb_job.ep_delta[0] = tmb_job.delta;
   /* While operations are counted the heads of all teams point to this table, so it has an entry
-   * for every endpoint. */
-  tmb_job.unmapped = unmapped_table(tmb_job.counted ? GASNET_MAXEPS : 1);
+   * for every endpoint; and under checks for ranks that there are not, whose calls are to be seen.
+   */
+  size_t count = (size_t)tmb_job.size * (tmb_job.counted ? GASNET_MAXEPS : 1);
+  if (tmb_job.debug && tmb_job.counted && count < RANKS_CHECKED) count = RANKS_CHECKED;
+  tmb_job.unmapped = unmapped_table(count);
   if (tmb_job.unmapped) return 0;
   tmb_print("out of memory for a table of %u ranks", tmb_job.size);
   return TMB_E_NOMEM;
@@ -108,7 +112,7 @@ const intptr_t *gexx_check_near(gex_TM_t tm) {
  * that. */
 static intptr_t *local_delta(gex_EP_Index_t ep) {
   if (!tmb_job.ep_delta[ep]) {
-    tmb_job.ep_delta[ep] = needed(unmapped_table(1));
+    tmb_job.ep_delta[ep] = needed(unmapped_table(tmb_job.size));
     for (gex_EP_Index_t i = 0; i < GASNET_MAXEPS; i++)
       if (tmb_job.eps[i] && !tmb_mk_device(tmb_job.eps[i]->segment))
         tmb_job.eps[i]->pair[ep].delta = tmb_segtab_shown(tmb_job.ep_delta[ep]);
