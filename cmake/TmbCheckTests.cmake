@@ -134,6 +134,8 @@ endforeach()
 if(TMB_CHECK_GCC)
   tmb_check_compiled(chains chains.c "" $<TARGET_FILE:tombolo_tool> cc -Wall -Wextra -O1
     "--compiler=${TMB_CHECK_GCC}")
+  tmb_check_compiled(segments segments.c "" $<TARGET_FILE:tombolo_tool> cc -Wall -Wextra -O1
+    "--compiler=${TMB_CHECK_GCC}")
 endif()
 # Threads of a rank, with OpenMP where gcc compiles; by clang as for a shared library.
 foreach(name threads threads_ordered)
