@@ -162,6 +162,28 @@ static int attempts(struct tmb_am_out like) {
   return 2;
 }
 
+/* Take a buffer for so many bytes and give it back. Returns its index. */
+static int32_t turn(size_t nbytes) {
+  const int32_t index = tmb_near_bulk_take_index(rank_of[1], false, nbytes);
+  assert_cmp(index, >=, 0);
+  tmb_near_bulk_done(rank_of[1], 1, (uint32_t)index);
+  return index;
+}
+
+/* The longest payloads go round all buffers where the cache has room for these. Others reuse one;
+ * short ones go round a few. */
+TEST_BETWEEN(buffers_in_turn, set_up, rig_close) {
+  rank_of[1]->bulk_fits = true;
+  for (int32_t i = 0; i < 40; i++)
+    assert_int_equal(turn(32768), i % (int32_t)rank_of[1]->bulk_count[0]);
+  rank_of[1]->bulk_fits = false;
+  (void)turn(32768);
+  for (int i = 0; i < 3; i++) assert_int_equal(turn(32768), 0);
+  rank_of[1]->bulk_fits = true;
+  for (int i = 0; i < 3; i++) assert_int_equal(turn(16384), 0);
+  for (int32_t i = 0; i < 9; i++) assert_int_equal(turn(8192), i % 4);
+}
+
 /* A long request of a client is sent after what has come, or at the second attempt. Nothing else
  * asks what has come. */
 TEST_BETWEEN(long_requests_let_others_first, set_up, rig_close) {

@@ -55,6 +55,7 @@ static void layout(struct tmb_near *near) {
   const uint32_t bulk = bulk_total(size);
   near->bulk_count[1] = TMB_MAX(bulk / 3, 1u);
   near->bulk_count[0] = TMB_MAX(bulk - near->bulk_count[1], 1u);
+  near->bulk_fits = (size_t)near->bulk_count[0] * TMB_AM_MEDIUM_BYTES_MAX <= tmb_os_l2_bytes() / 2;
 
   const size_t ring_bytes[2] = {
       sizeof(struct tmb_near_ring) + (size_t)near->slots[0] * TMB_NEAR_SLOT_BYTES,

@@ -8,16 +8,22 @@
  * prepared messages. Invariants: a buffer is owned by the sender while busy == 1 and the message is
  * not published, then by the target until it stores 0 with release (busy names the target where
  * losses are expected); requests and replies have
- * separate buffers, so replies always find theirs free in the end. The lowest free index is taken,
- * which keeps the working set in cache.
+ * separate buffers, so replies always find theirs free in the end.
  */
 #include "near/near.h"
 
 /* Payloads up to this many bytes go round this many buffers, so that the target reads one while the
- * sender fills the next. Longer ones reuse one buffer, which stays in the cache. Measured as
- * medium_echo of `tombolo bench am`. */
+ * sender fills the next, and the next busy word is back in this cache when it is needed. Longer
+ * ones reuse one buffer, which stays in the cache. Measured as medium_echo of `tombolo bench am`.
+ */
 #define ROTATE_BYTES_MAX    8192u
 #define ROTATE_COUNT        4u
+
+/* Payloads of this many bytes and more go round all buffers where these fit the cache of a
+ * processor: to write what the peer has just read takes up to twice as long there. Measured as
+ * medium_return and medium_flood_read on a processor with 2 MiB; shorter ones, which a handler may
+ * leave unread, would leave the first cache. */
+#define CIRCLE_BYTES_MIN    16385u
 
 /* Replies are handled before a request of more bytes is sent. Measured: below, to take each one by
  * itself costs more than the buffers that it frees give. */
@@ -65,9 +71,10 @@ static inline int32_t take(struct tmb_near *near, uint32_t reply, size_t nbytes)
   for (uint32_t tries = 0; !try_take(&busy[i]); i = i + 1 == count ? 0 : i + 1)
     if (++tries == count) return -1;
   TMB_TSAN_ACQUIRE(near->arena);
-  /* Small payloads rotate over a few buffers, so that the next busy word is back in this cache when
-   * it is needed. */
-  const uint32_t next = nbytes <= ROTATE_BYTES_MAX ? (i + 1) % TMB_MIN(count, ROTATE_COUNT) : 0;
+  const uint32_t turns = nbytes <= ROTATE_BYTES_MAX ? TMB_MIN(count, ROTATE_COUNT)
+                         : nbytes >= CIRCLE_BYTES_MIN && near->bulk_fits ? count
+                                                                         : 1;
+  const uint32_t next = i + 1 < turns ? i + 1 : 0;
   tmb_store_rlx(&near->bulk_next[reply], next);
   tmb_prefetch_write(&busy[next]);
   return (int32_t)(i + (reply ? near->bulk_count[0] : 0));

@@ -137,6 +137,7 @@ struct tmb_near {
   uint32_t inline_bytes_max;        /* largest medium payload inside a record */
   uint32_t bulk_count[2];           /* message buffers for requests and replies */
   uint32_t bulk_next[2];            /* where the search for a free buffer begins; a hint */
+  bool bulk_fits;     /* all buffers for requests fit half of a processor's L2 cache */
   bool sender_fences; /* some rank's kernel has no membarrier, so a waking thread needs a fence
                          of its own */
   struct tmb_near_inbox inbox[2]; /* 0 requests, 1 replies */

@@ -97,6 +97,9 @@ uint64_t tmb_os_last_cache(uint32_t *sharers);
 /* Bytes of one page of ordinary memory: a power of two. */
 size_t tmb_os_page_size(void);
 
+/* Bytes of a processor's second cache; 0: unknown. */
+size_t tmb_os_l2_bytes(void);
+
 /* Have the pages of mapped memory, as if each were written, but its contents stay. Does nothing
  * where memory is short, or the kernel older than 5.14. Cost: a system call, about 0.3 us a page.
  */

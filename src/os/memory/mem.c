@@ -30,6 +30,15 @@ void tmb_os_mem_skip_core(void *at, size_t bytes) {
   if (!tmb_cfg_bool(TMB_CFG_CORE_SEGMENTS)) (void)madvise(at, bytes, MADV_DONTDUMP);
 }
 
+size_t tmb_os_l2_bytes(void) {
+#if defined(_SC_LEVEL2_CACHE_SIZE) /* glibc */
+  const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return bytes > 0 ? (size_t)bytes : 0;
+#else
+  return 0;
+#endif
+}
+
 uint64_t tmb_os_mem_total(void) {
   const long pages = sysconf(_SC_PHYS_PAGES);
   return pages > 0 ? (uint64_t)pages * tmb_os_page_size() : 0;
