@@ -53,12 +53,13 @@
  * a broadcast, or of the blocks of a gather; of the vector of a reduction, or of the blocks of an
  * all-gather; of an exchange or scan. Measured with 8, 16 and 32 ranks on 2 pretended hosts of one
  * machine with 2 processors, over udp (docs/COLLECTIVES_INSIDE.md). An exchange of few
- * ranks has the limit without boards: its leaders sort all blocks. */
+ * ranks has a lower limit: leaders sort all blocks, and flat it is one step. */
 #define BOARD_ONE_WAY             (256 * KB)
 #define BOARD_BOTH_WAYS           (1024 * KB)
 #define BOARD_PAIR                (1024 * KB) /* of a broadcast over two nodes */
 #define BOARD_GATHERED            (4096 * KB) /* of an all-gather of four ranks a node and more */
 #define BOARD_SORTED              (64 * KB)
+#define BOARD_SORTED_FEW          (32 * KB)
 
 /* Nodes up to which the leaders broadcast and reduce long vectors along a tree without pipelines.
  * An estimate. */
@@ -228,7 +229,7 @@ static uint64_t nodes_limit(const struct tmb_coll_shape *c, const struct tmb_col
   case TMB_COLL_GATHER: return BOARD_ONE_WAY;
   case TMB_COLL_ALLREDUCE: return BOARD_BOTH_WAYS;
   case TMB_COLL_ALLGATHER: return c->size >= 4 * c->nodes->count ? BOARD_GATHERED : BOARD_BOTH_WAYS;
-  case TMB_COLL_EXCHANGE: return c->size > t->flat_ranks_max ? BOARD_SORTED : t->nodes_max;
+  case TMB_COLL_EXCHANGE: return c->size > t->flat_ranks_max ? BOARD_SORTED : BOARD_SORTED_FEW;
   case TMB_COLL_SCAN:
   case TMB_COLL_EXSCAN: return BOARD_SORTED;
   default: return t->nodes_max;

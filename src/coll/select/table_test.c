@@ -572,7 +572,7 @@ TEST(boards) {
               {TMB_COLL_ALLREDUCE, 1 << 20, 1 << 20},
               {TMB_COLL_GATHER, (256 << 10) / 8, (256 << 10) / 8},
               {TMB_COLL_ALLGATHER, (4 << 20) / 8, (1 << 20) / 8},
-              {TMB_COLL_EXCHANGE, (16 << 10) / 8, (16 << 10) / 8},
+              {TMB_COLL_EXCHANGE, (32 << 10) / 8, (32 << 10) / 8},
               {TMB_COLL_SCAN, 64 << 10, 64 << 10},
               {TMB_COLL_SCATTER, (256 << 10) / 8, (16 << 10) / 8}};
   const struct tmb_coll_tuning t = tmb_coll_thresholds;
