@@ -32,8 +32,9 @@ public:
     return *this;
   }
   ~team() {
-    if (owned_ && !detail::self.ended && !std::uncaught_exceptions())
-      gex_TM_Destroy(tm_, nullptr, 0);
+    if (!owned_ || detail::self.ended || std::uncaught_exceptions()) return;
+    barrier(); /* which runs calls of members that come later */
+    gex_TM_Destroy(tm_, nullptr, 0);
   }
 
   gex_TM_t handle() const { return tm_; }
@@ -51,6 +52,7 @@ public:
   /* Collective: one team for each colour (at least 0), ordered by key, then rank here. */
   team split(int colour, int key = 0) const {
     team made;
+    barrier(); /* which runs calls of members that come later */
     gex_TM_Split(&made.tm_, tm_, colour, key, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
     made.owned_ = true;
     return made;

@@ -178,6 +178,33 @@ void check_dist(const job &j) {
   j.barrier();
 }
 
+/* Who waits in a collective call runs the calls of those that come to it later. */
+void ask_first(const job &j) {
+  if (j.rank() != 0) CHECK_EQ(rpc(0, [] { return tombolo::rank(); }).wait(), 0u);
+}
+
+void check_collective(job &j) {
+  j.barrier();
+  ask_first(j);
+  {
+    const tombolo::team all = j.world().split(0, -int(j.rank()));
+    CHECK_EQ(all.rank(), j.size() - 1 - j.rank());
+    ask_first(j);
+  }
+  ask_first(j);
+  {
+    const auto memory = j.allocate<int>(3);
+    CHECK(memory.local() != nullptr);
+    ask_first(j);
+  }
+  ask_first(j);
+  {
+    const tombolo::atomic_domain<int> domain(j.world());
+    ask_first(j);
+  }
+  j.barrier();
+}
+
 } // namespace
 
 template <> struct tombolo::serial<liar> {
@@ -195,6 +222,7 @@ int main(int argc, char **argv) {
     check_errors(right);
     check_many(j);
     check_dist(j);
+    check_collective(j);
     return check_done();
   });
 }
