@@ -5,10 +5,10 @@
  * Owns: the record format. Called by core. Calls: near_bulk,
  * doorbells, near_loss, tmb_up_am. A record is 1..192 consecutive slots: 16-byte header, for Long
  * and bulk an 8-byte word, arguments, padding to 16, inline payload. The consumer clears the lap
- * words of interior slots. Invariants: a record never wraps (a PAD record fills the end); requests
- * and replies use separate rings, and only the request ring may be left unserved while a reply is
- * being sent, so replies always drain. Design follows the bounded queue with a sequence number per
- * slot (D. Vyukov), with variable-length records.
+ * words of interior slots, but for those of a clean record. Invariants: a record never wraps (a PAD
+ * record fills the end); requests and replies use separate rings, and only the request ring may be
+ * left unserved while a reply is being sent, so replies always drain. Design follows the bounded
+ * queue with a sequence number per slot (D. Vyukov), with variable-length records.
  */
 /* How the rings work.
  *
