@@ -523,6 +523,26 @@ CASE(put_by_bytes) { /* one line, whose bytes are remembered as one access */
     gex_RMA_PutBlocking(tm, 0, to + i, v, 1, 0);        /* race: put_by_bytes */
   if (me == 2) gex_RMA_GetBlocking(tm, v, 0, to, 1, 0); /* race: put_by_bytes */
 }
+CASE(ok_seen_at_once) { /* rank 1 enters nothing more before rank 0 has put */
+  volatile long *const over = base[1];
+  gex_AD_t ad;
+  uint64_t old = 0;
+  gex_AD_Create(&ad, tm, GEX_DT_U64, GEX_OP_FADD | GEX_OP_GET, 0);
+  if (me) gex_RMA_PutBlocking(tm, 0, base[0] + me, v, 8, 0);
+  barrier();
+  if (me == 1) {
+    for (int i = 0; i < 2; i++) gex_RMA_PutBlocking(tm, 0, base[0] + 8, v, 8, 0);
+    ADD(ad, 0);
+    while (!*over) sched_yield();
+  }
+  while (me == 0 && !old) wait_for(gex_AD_OpNB_U64(ad, &old, 0, base[0], GEX_OP_GET, 0, 0, 0));
+  if (me == 0) {
+    gex_RMA_PutBlocking(tm, 0, base[0] + 8, v, 8, 0);
+    (void)gex_RMA_PutBlockingVal(tm, 1, base[1], 1, 8, 0);
+  }
+  barrier();
+  gex_AD_Destroy(ad);
+}
 CASE(ok_atomic_by_two) { /* what both put is ordered, though neither has heard of the other */
   gex_AD_t ad;
   uint64_t old = 0;
