@@ -4,15 +4,16 @@
 /* timeout: 60 */
 /*
  * A medium request of 4 to 64 KiB between ranks of one host is copied once, and so is its reply;
- * and both come in a buffer that was just in use: one of four, and from 16 KiB on always the same,
- * or the next where the peer has answered but not yet left the handler that frees it. This program
- * has a memcpy and a memmove of its own, which count bytes: the library linked into it calls them.
+ * and both come in a buffer that was just in use: one of four, and at 16 KiB always the same, or
+ * the next where the peer has answered but not yet left the handler that frees it. Above 16 KiB all
+ * buffers may take turns (near_bulk.c). This program has a memcpy and a memmove of its own, which
+ * count bytes: the library linked into it calls them.
  */
 #include "job.h"
 
 #include <string.h>
 
-enum { ROUNDS = 50, LEAST = 2048, SEEN_MAX = 8 }; /* LEAST: headers and arguments are shorter */
+enum { ROUNDS = 50, LEAST = 2048, SEEN_MAX = 64 }; /* LEAST: headers and arguments are shorter */
 
 static size_t copied;
 static const void *seen[SEEN_MAX]; /* buffers in which messages came */
@@ -85,8 +86,8 @@ int main(int argc, char **argv) {
   memset(payload, 7, sizeof payload);
   const size_t most = gex_AM_MaxReplyMedium(job.tm, 1, GEX_EVENT_NOW, 0, 0);
   trips(16384, 2);
-  trips(32768, 2);
-  trips(most < sizeof payload ? most : sizeof payload, 2);
   trips(4096, 4);
+  trips(32768, SEEN_MAX);
+  trips(most < sizeof payload ? most : sizeof payload, SEEN_MAX);
   return job_finish();
 }
