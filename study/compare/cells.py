@@ -486,7 +486,7 @@ def one_turn(side, budget):
     text += f"clock {begin} {time.monotonic_ns()}\n"
     try:
         return side.read(text)
-    except (LookupError, ValueError, StopIteration, AttributeError) as error:
+    except (LookupError, ValueError, StopIteration, AttributeError, TypeError) as error:
         if code == 0:
             budget.done.discard(side.who)
             budget.miss(side.who, f"prints no figures ({type(error).__name__})")

@@ -105,13 +105,14 @@ class Turns(unittest.TestCase):
     def test_a_side_that_fails_is_named_and_left_out(self):
         sides = [cells.Side("good", ["echo", "3"], lambda text: {"ours": float(text.split()[0])}),
                  cells.Side("bad", ["false"], lambda text: {"one": float(text.split()[1])}),
-                 cells.Side("empty", ["true"], lambda text: {"two": float(text.split()[9])})]
+                 cells.Side("empty", ["true"], lambda text: {"two": float(text.split()[9])}),
+                 cells.Side("cut", ["true"], cells.read_python_peers("three"))]
         budget = Budget(options())
         with contextlib.redirect_stdout(io.StringIO()) as said, \
                 contextlib.redirect_stderr(io.StringIO()):
             figures = cells.measure("g", sides, 2, budget)
         self.assertEqual(figures["ours"], [3, 3])
-        self.assertEqual(set(budget.unfinished), {"bad", "empty"})
+        self.assertEqual(set(budget.unfinished), {"bad", "empty", "cut"})
         self.assertEqual(said.getvalue().count("... bad"), 1)
 
 
