@@ -142,9 +142,9 @@ static void describe_polls(const void *object, struct tmb_status_wait *out) {
   out->kind = TMB_WAIT_PROGRAM;
 }
 
-/* Many polls of a thread in a row have found nothing: shown to `tombolo why`. Ranks may
- * have been bound to one processor after the start: a yield tells, and is tried the less often the
- * longer it tells nothing. */
+/* Many polls of a thread in a row have found nothing, which `tombolo why` shows. A yield finds out
+ * whether ranks were bound to one processor after the start. Each yield that finds nothing makes
+ * the next one come later. */
 static TMB_NOINLINE void show_polls(struct empty_polls *e) {
   e->idle = 0;
   tmb_status_looks((struct tmb_why){describe_polls, NULL});
