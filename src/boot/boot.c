@@ -249,6 +249,10 @@ void tmb_boot_note_handlers(struct tmb_boot *b) {
   if (tmb_boot_is_rank(b) && b->ops->note_handlers) b->ops->note_handlers(b);
 }
 
+void tmb_boot_set_idle(struct tmb_boot *b, void (*idle)(void)) {
+  b->idle = idle;
+}
+
 void tmb_boot_note_explained(struct tmb_boot *b) {
   if (tmb_boot_is_rank(b) && b->ctl) tmb_store_rel(&tmb_ctl_rank(b->ctl, b->rank)->explained, 1u);
 }

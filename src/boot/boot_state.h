@@ -43,7 +43,8 @@ struct tmb_boot {
   int agent_fd;                        /* wakes the supervisor; -1: it needs no wake-up */
   uint32_t gathers;                    /* rounds with data so far */
   struct tmb_status *status;           /* page of this rank; never NULL in a rank */
-  bool mpi_is_alone; /* an MPI of this process is not part of the job; not reported yet */
+  void (*idle)(void); /* called now and then while rounds wait for others; NULL: nothing */
+  bool mpi_is_alone;  /* an MPI of this process is not part of the job; not reported yet */
 };
 
 #endif

@@ -157,7 +157,8 @@ struct tmb_net_ops {
    * and with TMB_SERVE_REPLIES also inside up->am of a request on that thread. With
    * TMB_SERVE_NOTHING, which only conduits with a thread see, inside up->am_by_thread: nothing is
    * delivered, no completion is reported, and the client has not called; returns an error of
-   * base/error.def if the thread is to end. */
+   * base/error.def if the thread is to end. One that has the slot `drained`, and no thread because
+   * TOMBOLO_PROGRESS_SHARE is 0, sees it while the client waits in a round of the bootstrap. */
   int (*progress)(struct tmb_net *net, int serve);
 
   /* ---- optional */

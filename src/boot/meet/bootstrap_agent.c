@@ -14,15 +14,17 @@
 #include <string.h>
 
 static bool agent_barrier(struct tmb_boot *b) {
-  return tmb_ctl_barrier(b->ctl, &(struct tmb_ctl_round){.agent_fd = b->agent_fd});
+  return tmb_ctl_barrier(b->ctl, &(struct tmb_ctl_round){.agent_fd = b->agent_fd, .idle = b->idle});
 }
 
 /* Alternating slots: a slot is written again only after a barrier that all of its readers reached.
  */
 static bool agent_gather(struct tmb_boot *b, const void *mine, size_t bytes, void *all) {
   tmb_assert_cmp(bytes, <=, TMB_CTL_PART_BYTES);
-  const struct tmb_ctl_round round = {
-      .part_bytes = (uint32_t)bytes, .part_slot = b->gathers++ & 1, .agent_fd = b->agent_fd};
+  const struct tmb_ctl_round round = {.part_bytes = (uint32_t)bytes,
+                                      .part_slot = b->gathers++ & 1,
+                                      .agent_fd = b->agent_fd,
+                                      .idle = b->idle};
   char *parts = tmb_ctl_parts(b->ctl, round.part_slot);
   memcpy(parts + b->rank * bytes, mine, bytes);
   if (!tmb_ctl_barrier(b->ctl, &round)) return false;

@@ -64,7 +64,7 @@ static bool is_leader(const struct tmb_boot *b) {
 }
 
 static bool local_barrier(struct tmb_boot *b) {
-  return tmb_ctl_barrier(b->ctl, &(struct tmb_ctl_round){.agent_fd = -1});
+  return tmb_ctl_barrier(b->ctl, &(struct tmb_ctl_round){.agent_fd = -1, .idle = b->idle});
 }
 
 static void key_of(char *key, uint32_t round, uint32_t host) {

@@ -30,6 +30,7 @@
 /* Where each rank has a processor. Otherwise a yield runs another rank that waits; chosen. */
 #define YIELDS_BEFORE_SLEEP 4
 #define BARRIER_SLEEP_NS    50000000u /* ns; a loss is noticed after this time at most */
+#define IDLE_NS             1000000u  /* between calls of `idle`; chosen */
 
 _Static_assert(sizeof(struct tmb_ctl_rank) <= 64, "a rank's record must stay small");
 
@@ -296,7 +297,8 @@ bool tmb_ctl_barrier(struct tmb_ctl *ctl, const struct tmb_ctl_round *round) {
   }
   while (tmb_load_acq(&ctl->generation) == generation) {
     if (tmb_load_acq(&ctl->losses)) return tmb_load_acq(&ctl->generation) != generation;
-    (void)tmb_futex_wait(&ctl->generation, generation, BARRIER_SLEEP_NS);
+    if (round->idle) round->idle();
+    (void)tmb_futex_wait(&ctl->generation, generation, round->idle ? IDLE_NS : BARRIER_SLEEP_NS);
   }
   return true;
 }

@@ -185,6 +185,7 @@ struct tmb_ctl_round {
   uint32_t part_bytes; /* length of each rank's contribution, at most TMB_CTL_PART_BYTES */
   uint32_t part_slot;  /* where, see tmb_ctl_parts; alternates */
   int agent_fd;        /* this process's descriptor of ctl->agent_fd, -1: there is none */
+  void (*idle)(void);  /* called every millisecond of waiting; or NULL */
 };
 
 /* Wait until all ranks of the job have called this equally often. Returns false, at once or while

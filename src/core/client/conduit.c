@@ -214,6 +214,12 @@ static int open_with(const struct tmb_net_ops *ops) {
   return 0;
 }
 
+/* The conduit has no thread that sends lost packets again while this rank waits in a round of the
+ * bootstrap, and its peers wait for these. */
+static void go_on(void) {
+  (void)tmb_peer_progress(TMB_SERVE_NOTHING);
+}
+
 int tmb_conduit_open(void) {
   const char *asked = tmb_cfg_str(TMB_CFG_CONDUIT);
   struct reason why = {0, ""};
@@ -222,6 +228,7 @@ int tmb_conduit_open(void) {
   const int rc = open_with(ops);
   if (rc) return rc;
   tmb_job.special |= TMB_SPECIAL_NET;
+  if (ops->drained && !tmb_cfg_int(TMB_CFG_PROGRESS_SHARE)) tmb_boot_set_idle(&tmb_job.boot, go_on);
   if (ops->joins_mpi) tmb_job.boot.mpi_is_alone = false;
   return 0;
 }
