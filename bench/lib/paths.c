@@ -73,6 +73,10 @@ COUNTED path_put_word(struct bench *b) {
   gex_RMA_PutBlocking(b->tm, b->peer, b->theirs_at, local, word, 0);
 }
 
+COUNTED path_put_val(struct bench *b) {
+  gex_RMA_PutBlockingVal(b->tm, b->peer, b->theirs_at, got, word, 0);
+}
+
 COUNTED path_get_val(struct bench *b) {
   got = gex_RMA_GetBlockingVal(b->tm, b->peer, b->theirs_at, word, 0);
 }
@@ -97,6 +101,11 @@ COUNTED path_put_signal(struct bench *b) {
 COUNTED path_fetch_add(struct bench *b) {
   uint64_t before;
   gex_Event_Wait(gex_AD_OpNB_U64(domain, &before, b->peer, b->theirs_at, GEX_OP_FADD, 1, 0, 0));
+}
+
+COUNTED path_fetch_max(struct bench *b) {
+  uint64_t before;
+  gex_Event_Wait(gex_AD_OpNB_U64(domain, &before, b->peer, b->theirs_at, GEX_OP_FMAX, 0, 0, 0));
 }
 
 COUNTED path_vector_1(struct bench *b) {
@@ -223,11 +232,13 @@ static const struct {
     {"get 8 B, blocking", nothing, path_get_8, nothing},
     {"put 8 B, blocking, size in a variable", nothing, path_put_word, nothing},
     {"get of a value of 8 B, size in a variable", nothing, path_get_val, nothing},
+    {"put of a value of 8 B, size in a variable", nothing, path_put_val, nothing},
     {"put 1 KiB, blocking", nothing, path_put_1k, nothing},
     {"get 1 KiB, blocking", nothing, path_get_1k, nothing},
     {"put 64 B, non-blocking, and its wait", nothing, path_put_nb, nothing},
     {"put 64 B with signal, blocking", nothing, path_put_signal, nothing},
     {"fetch-and-add 8 B, and its wait", nothing, path_fetch_add, nothing},
+    {"fetch-and-maximum 8 B that changes nothing, and its wait", nothing, path_fetch_max, nothing},
     {"vector put 1 x 64 B", nothing, path_vector_1, nothing},
     {"vector put 16 x 64 B", nothing, path_vector_16, nothing},
     {"vector get 16 x 64 B", nothing, path_vector_get, nothing},
@@ -250,7 +261,7 @@ WHOLE void paths_end(void) {
 }
 
 static void prepare(struct bench *b) {
-  gex_AD_Create(&domain, b->tm, GEX_DT_U64, GEX_OP_FADD, 0);
+  gex_AD_Create(&domain, b->tm, GEX_DT_U64, GEX_OP_FADD | GEX_OP_FMAX, 0);
   for (size_t i = 0; i < MOST; i++) {
     far_addr[i] = b->theirs_at + i * 192;
     near_addr[i] = local + i * 192;

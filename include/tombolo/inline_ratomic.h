@@ -4,12 +4,13 @@
  * caller.
  *
  * Included by gasnet_ratomic.h. Each operation is: is the domain direct? then one instruction on
- * the mapped word where the opcode is a compile-time constant and the processor has one, else a
- * call that loops over compare-and-swap; otherwise the library's checked form, which serves domains
- * of messages, unusual flags and every call of a debug client. Invariants: no loop, no lock; a
- * direct operation is complete on return, hence the event is GEX_EVENT_INVALID; it is sequentially
- * consistent, so that it is seen by every operation that is issued later, and acquires and
- * releases.
+ * the mapped word where the opcode is a compile-time constant and the processor has one; one
+ * compare-and-swap where it has none, and a call that loops if that fails, or if the opcode is a
+ * variable; otherwise the library's checked form, which serves domains of messages, unusual flags
+ * and every call of a debug client. Invariants: no loop, no lock; a direct operation is complete on
+ * return, hence the event is GEX_EVENT_INVALID; it is sequentially consistent, so that it is seen
+ * by every operation that is issued later, and acquires and releases. A minimum or maximum that
+ * changes nothing, and is not to release, is a load that acquires.
  */
 #ifndef GEXX_INLINE_RATOMIC_H
 #define GEXX_INLINE_RATOMIC_H
@@ -55,9 +56,6 @@ GEXX_API int gexx_ad_op_nbi(gex_AD_t ad, const struct gexx_ad_op *op);
 #define GEXX_AD_LOOPS_REAL \
  (GEXX_AD_LOOPS_INT | GEX_OP_FADD | GEX_OP_FSUB | GEX_OP_FINC | GEX_OP_FDEC)
 
-/* Whether an opcode is one instruction, known when compiling. */
-#define GEXX_AD_ONE(op, loops) (__builtin_constant_p(op) && !(GEXX_AD_FETCHING(op) & (loops)))
-
 /* A file that is compiled with `tombolo cc --check` tells of its loads and stores. Functions with
  * this attribute do not: what they access is no memory of the program. */
 #if defined(GEXX_FENCES_SEEN)
@@ -87,35 +85,92 @@ GEXX_INLINE void gexx_ad_before(gex_OP_t opcode, gex_Flags_t flags) {
   if (opcode == GEX_OP_GET && (flags & GEX_FLAG_AD_REL)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
+/* Asks the cache for the line of a word, in a state in which it can be written. */
+GEXX_INLINE void gexx_ad_ask(const void *addr) {
+#if defined(PLATFORM_ARCH_X86_64) /* the built-in would ask for a line that can be read */
+  __asm__ __volatile__("prefetchw %0" : : "m"(*(const char *)addr));
+#else
+  __builtin_prefetch(addr, 1, 3);
+#endif
+}
+
+/* For opcodes that the processor lacks. gexx_ad_next_: the value after; UP is the type in which it
+ * is computed. gexx_ad_same_: whether a word stays as it is; old: its value. gexx_ad_once_:
+ * performs the operation by one compare-and-swap, or by the library if that fails or changes
+ * nothing. */
+#define GEXX_AD_ONCE(S, T, W, UP)                                                      \
+ GEXX_API T gexx_ad_rmw_##S(void *addr, gex_OP_t op, T a, T b);                        \
+ GEXX_INLINE T gexx_ad_next_##S(gex_OP_t op, T x, T a) {                               \
+  switch (op) {                                                                        \
+  case GEX_OP_FADD: return (T)((UP)x + (UP)a);                                         \
+  case GEX_OP_FSUB: return (T)((UP)x - (UP)a);                                         \
+  case GEX_OP_FINC: return (T)((UP)x + (UP)1);                                         \
+  case GEX_OP_FDEC: return (T)((UP)x - (UP)1);                                         \
+  case GEX_OP_FMULT: return (T)((UP)x * (UP)a);                                        \
+  case GEX_OP_FMIN: return x < a ? x : a;                                              \
+  default: return x > a ? x : a;                                                       \
+  }                                                                                    \
+ }                                                                                     \
+ GEXX_INLINE int gexx_ad_same_##S(const void *addr, gex_OP_t op, T a, T *old) {        \
+  typedef const W __attribute__((__may_alias__)) word_t;                               \
+  const W seen = __atomic_load_n((word_t *)addr, __ATOMIC_ACQUIRE);                    \
+  T next;                                                                              \
+  memcpy(old, &seen, sizeof *old);                                                     \
+  next = gexx_ad_next_##S(op, *old, a);                                                \
+  return !memcmp(&next, &seen, sizeof next);                                           \
+ }                                                                                     \
+ GEXX_INLINE T gexx_ad_once_##S(void *addr, gex_OP_t op, T a, T b) {                   \
+  typedef W __attribute__((__may_alias__)) word_t;                                     \
+  W seen, want;                                                                        \
+  T old, next;                                                                         \
+  gexx_ad_ask(addr);                                                                   \
+  seen = __atomic_load_n((word_t *)addr, __ATOMIC_RELAXED);                            \
+  memcpy(&old, &seen, sizeof old);                                                     \
+  next = gexx_ad_next_##S(op, old, a);                                                 \
+  memcpy(&want, &next, sizeof want);                                                   \
+  if (want != seen && __atomic_compare_exchange_n((word_t *)addr, &seen, want, 0,      \
+                                                  __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) \
+   return old;                                                                         \
+  return gexx_ad_rmw_##S(addr, op, a, b);                                              \
+ }
+
+/* Whether a minimum or maximum that changes nothing is a load: it leaves the line to its other
+ * readers. One that is to release is for the library. */
+#define GEXX_AD_SPARES(op, flags)                                                     \
+ (__builtin_constant_p(op) && (GEXX_AD_FETCHING(op) & (GEX_OP_FMIN | GEX_OP_FMAX)) && \
+  !((flags)&GEX_FLAG_AD_REL))
+
 /* gexx_ad_rmw_: performs any operation on a word of this process; `op` is a fetching opcode.
  * Returns the value before. gexx_ad_native_: that for opcodes that are one instruction. */
-#define GEXX_AD_INT(S, T, W)                                                                       \
- GEXX_API T gexx_ad_rmw_##S(void *addr, gex_OP_t op, T a, T b);                                    \
- GEXX_INLINE T gexx_ad_native_##S(void *addr, gex_OP_t op, T a, T b) {                             \
-  typedef W __attribute__((__may_alias__)) word_t;                                                 \
-  word_t *const p = (word_t *)addr;                                                                \
-  W seen = (W)a;                                                                                   \
-  switch (op) {                                                                                    \
-  case GEX_OP_FADD: return (T)__atomic_fetch_add(p, (W)a, __ATOMIC_SEQ_CST);                       \
-  case GEX_OP_FSUB: return (T)__atomic_fetch_sub(p, (W)a, __ATOMIC_SEQ_CST);                       \
-  case GEX_OP_FINC: return (T)__atomic_fetch_add(p, (W)1, __ATOMIC_SEQ_CST);                       \
-  case GEX_OP_FDEC: return (T)__atomic_fetch_sub(p, (W)1, __ATOMIC_SEQ_CST);                       \
-  case GEX_OP_FAND: return (T)__atomic_fetch_and(p, (W)a, __ATOMIC_SEQ_CST);                       \
-  case GEX_OP_FOR: return (T)__atomic_fetch_or(p, (W)a, __ATOMIC_SEQ_CST);                         \
-  case GEX_OP_FXOR: return (T)__atomic_fetch_xor(p, (W)a, __ATOMIC_SEQ_CST);                       \
-  case GEX_OP_SWAP: return (T)__atomic_exchange_n(p, (W)a, __ATOMIC_SEQ_CST);                      \
-  case GEX_OP_FCAS:                                                                                \
-   (void)__atomic_compare_exchange_n(p, &seen, (W)b, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
-   return (T)seen;                                                                                 \
-  default: return (T)__atomic_load_n(p, __ATOMIC_SEQ_CST);                                         \
-  }                                                                                                \
- }                                                                                                 \
- GEXX_INLINE T gexx_ad_do_##S(void *addr, gex_OP_t op, T a, T b) {                                 \
-  return GEXX_AD_ONE(op, GEXX_AD_LOOPS_INT) ? gexx_ad_native_##S(addr, GEXX_AD_FETCHING(op), a, b) \
-                                            : gexx_ad_rmw_##S(addr, GEXX_AD_FETCHING(op), a, b);   \
+#define GEXX_AD_INT(S, T, W)                                                                 \
+ GEXX_AD_ONCE(S, T, W, W)                                                                    \
+ GEXX_INLINE T gexx_ad_native_##S(void *addr, gex_OP_t op, T a, T b) {                       \
+  typedef W __attribute__((__may_alias__)) word_t;                                           \
+  word_t *const p = (word_t *)addr;                                                          \
+  W seen = (W)a;                                                                             \
+  switch (op) {                                                                              \
+  case GEX_OP_FADD: return (T)__atomic_fetch_add(p, (W)a, __ATOMIC_SEQ_CST);                 \
+  case GEX_OP_FSUB: return (T)__atomic_fetch_sub(p, (W)a, __ATOMIC_SEQ_CST);                 \
+  case GEX_OP_FINC: return (T)__atomic_fetch_add(p, (W)1, __ATOMIC_SEQ_CST);                 \
+  case GEX_OP_FDEC: return (T)__atomic_fetch_sub(p, (W)1, __ATOMIC_SEQ_CST);                 \
+  case GEX_OP_FAND: return (T)__atomic_fetch_and(p, (W)a, __ATOMIC_SEQ_CST);                 \
+  case GEX_OP_FOR: return (T)__atomic_fetch_or(p, (W)a, __ATOMIC_SEQ_CST);                   \
+  case GEX_OP_FXOR: return (T)__atomic_fetch_xor(p, (W)a, __ATOMIC_SEQ_CST);                 \
+  case GEX_OP_SWAP: return (T)__atomic_exchange_n(p, (W)a, __ATOMIC_SEQ_CST);                \
+  case GEX_OP_FCAS:                                                                          \
+   (void)__atomic_compare_exchange_n(p, &seen, (W)b, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+   return (T)seen;                                                                           \
+  default: return (T)__atomic_load_n(p, __ATOMIC_SEQ_CST);                                   \
+  }                                                                                          \
+ }                                                                                           \
+ GEXX_INLINE T gexx_ad_do_##S(void *addr, gex_OP_t op, T a, T b) {                           \
+  const gex_OP_t fetching = GEXX_AD_FETCHING(op);                                            \
+  if (!__builtin_constant_p(op)) return gexx_ad_rmw_##S(addr, fetching, a, b);               \
+  return fetching & GEXX_AD_LOOPS_INT ? gexx_ad_once_##S(addr, fetching, a, b)               \
+                                      : gexx_ad_native_##S(addr, fetching, a, b);            \
  }
 #define GEXX_AD_REAL(S, T, W)                                                                \
- GEXX_API T gexx_ad_rmw_##S(void *addr, gex_OP_t op, T a, T b);                              \
+ GEXX_AD_ONCE(S, T, W, T)                                                                    \
  GEXX_INLINE T gexx_ad_native_##S(void *addr, gex_OP_t op, T a, T b) {                       \
   typedef W __attribute__((__may_alias__)) word_t;                                           \
   word_t *const p = (word_t *)addr;                                                          \
@@ -134,9 +189,10 @@ GEXX_INLINE void gexx_ad_before(gex_OP_t opcode, gex_Flags_t flags) {
   return old;                                                                                \
  }                                                                                           \
  GEXX_INLINE T gexx_ad_do_##S(void *addr, gex_OP_t op, T a, T b) {                           \
-  return GEXX_AD_ONE(op, GEXX_AD_LOOPS_REAL)                                                 \
-             ? gexx_ad_native_##S(addr, GEXX_AD_FETCHING(op), a, b)                          \
-             : gexx_ad_rmw_##S(addr, GEXX_AD_FETCHING(op), a, b);                            \
+  const gex_OP_t fetching = GEXX_AD_FETCHING(op);                                            \
+  if (!__builtin_constant_p(op)) return gexx_ad_rmw_##S(addr, fetching, a, b);               \
+  return fetching & GEXX_AD_LOOPS_REAL ? gexx_ad_once_##S(addr, fetching, a, b)              \
+                                       : gexx_ad_native_##S(addr, fetching, a, b);           \
  }
 #include "tombolo/ratomic_types.def"
 #undef GEXX_AD_INT
@@ -198,7 +254,10 @@ GEXX_INLINE void gexx_ad_before(gex_OP_t opcode, gex_Flags_t flags) {
                                    void *tgt_addr, gex_OP_t opcode, T a, T b, gex_Flags_t flags) { \
   void *const here = (void *)((uintptr_t)tgt_addr + (uintptr_t)delta[tgt_rank]);                   \
   gexx_ad_before(opcode, flags);                                                                   \
-  const T old = gexx_ad_do_##S(here, opcode, a, b);                                                \
+  T old;                                                                                           \
+  if (!GEXX_AD_SPARES(opcode, flags) ||                                                            \
+      !gexx_ad_same_##S(here, GEXX_AD_FETCHING(opcode), a, &old))                                  \
+   old = gexx_ad_do_##S(here, opcode, a, b);                                                       \
   if (opcode >= GEX_OP_FAND) *result_p = old;                                                      \
  }                                                                                                 \
  GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gex_AD_OpNB_##S(                                         \
@@ -224,6 +283,8 @@ GEXX_INLINE void gexx_ad_before(gex_OP_t opcode, gex_Flags_t flags) {
 #include "tombolo/ratomic_types.def"
 #undef GEXX_AD_INT
 #undef GEXX_AD_REAL
+#undef GEXX_AD_ONCE
+#undef GEXX_AD_SPARES
 #undef GEXX_AD_CALLS
 #undef GEXX_AD_FAR
 #undef GEXX_AD_MAKE

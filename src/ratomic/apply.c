@@ -8,7 +8,8 @@
  * fails has fetched the line, so the next attempt follows at once and mostly succeeds, whoever won
  * before; only after QUICK_TRIES failures (many contenders) does it rest for a random time, longer
  * each time. Invariants: there is no lock, so a rank that the kernel has suspended delays no other;
- * a minimum or maximum that changes nothing does not write where updates are full fences.
+ * a minimum or maximum that changes nothing does not write where updates are full fences. That of
+ * a client that is not to release does not come here.
  */
 #include "base/atomic.h"
 #include "base/log.h"
@@ -40,8 +41,8 @@ static bool rest(struct contest *c) {
   return true;
 }
 
-/* Functions of each type. NEXT: value after; UP: type in which arithmetic is done. */
-#define DEFINE(S, T, W, UP)                                                  \
+/* Functions of each type. */
+#define DEFINE(S, T, W)                                                      \
  static T from_##S(W word) {                                                 \
   T value;                                                                   \
   memcpy(&value, &word, sizeof value);                                       \
@@ -52,17 +53,6 @@ static bool rest(struct contest *c) {
   memcpy(&word, &value, sizeof word);                                        \
   return word;                                                               \
  }                                                                           \
- static T next_##S(gex_OP_t op, T x, T a) {                                  \
-  switch (op) {                                                              \
-  case GEX_OP_FADD: return (T)((UP)x + (UP)a);                               \
-  case GEX_OP_FSUB: return (T)((UP)x - (UP)a);                               \
-  case GEX_OP_FINC: return (T)((UP)x + (UP)1);                               \
-  case GEX_OP_FDEC: return (T)((UP)x - (UP)1);                               \
-  case GEX_OP_FMULT: return (T)((UP)x * (UP)a);                              \
-  case GEX_OP_FMIN: return x < a ? x : a;                                    \
-  default: return x > a ? x : a;                                             \
-  }                                                                          \
- }                                                                           \
  static T loop_##S(void *addr, gex_OP_t op, T a) {                           \
   typedef W __attribute__((may_alias)) word_t;                               \
   word_t *const p = addr;                                                    \
@@ -70,7 +60,7 @@ static bool rest(struct contest *c) {
   tmb_prefetch_write(p);                                                     \
   W seen = tmb_load_rlx(p);                                                  \
   for (;;) {                                                                 \
-   const W want = word_##S(next_##S(op, from_##S(seen), a));                 \
+   const W want = word_##S(gexx_ad_next_##S(op, from_##S(seen), a));         \
    if (want == seen && (op & SPARED)) {                                      \
     tmb_fence_seq();                                                         \
     const W again = tmb_load_acq(p);                                         \
@@ -89,10 +79,10 @@ static bool rest(struct contest *c) {
  }
 /* clang-format on */
 #define GEXX_AD_INT(S, T, W) \
- DEFINE(S, T, W, W)          \
+ DEFINE(S, T, W)             \
  RMW(S, T, GEXX_AD_LOOPS_INT)
 #define GEXX_AD_REAL(S, T, W) \
- DEFINE(S, T, W, T)           \
+ DEFINE(S, T, W)              \
  RMW(S, T, GEXX_AD_LOOPS_REAL)
 #include "tombolo/ratomic_types.def"
 #undef GEXX_AD_INT

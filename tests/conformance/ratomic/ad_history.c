@@ -149,6 +149,33 @@ static void check_combine(gex_DT_t dt, int i) {
   end(ad);
 }
 
+/* Opcodes known when compiling, of all ranks at once: a compare-and-swap that fails is repeated. */
+static void check_constants(int i) {
+  const gex_AD_t whole = make(GEX_DT_U64), real = make(GEX_DT_DBL);
+  const uint64_t rounds = EACH;
+  uint64_t highest = 0, old;
+  double sum, seen = -1;
+  if (job.rank == home) (void)ad_do(whole, home, word(i + 1), GEX_OP_SET, 1, 0, 0);
+  job_barrier();
+  for (uint64_t k = 0; k < rounds; k++) {
+    const uint64_t mine = k * job.size + job.rank;
+    gex_Event_Wait(gex_AD_OpNB_U64(whole, &old, home, word(i), GEX_OP_FMAX, mine, 0, 0));
+    CHECK(old >= highest);
+    highest = old > mine ? old : mine;
+    gex_Event_Wait(gex_AD_OpNB_U64(whole, NULL, home, word(i + 1), GEX_OP_MULT, 3, 0, 0));
+    gex_Event_Wait(gex_AD_OpNB_DBL(real, &sum, home, word(i + 2), GEX_OP_FADD, 1, 0, 0));
+    CHECK(sum > seen);
+    seen = sum;
+  }
+  uint64_t product = 1;
+  for (uint64_t k = 0; k < rounds * job.size; k++) product *= 3;
+  CHECK_EQ(final_value(whole, i), rounds * job.size - 1);
+  CHECK_EQ(final_value(whole, i + 1), product);
+  CHECK_EQ((uint64_t)ad_value_DBL(final_value(real, i + 2)), rounds * job.size);
+  end(real);
+  end(whole);
+}
+
 int main(int argc, char **argv) {
   job_start(&argc, &argv, 65536, NULL, 0);
   check_permutation(GEX_DT_U32, 0);
@@ -161,5 +188,6 @@ int main(int argc, char **argv) {
   check_combine(GEX_DT_U32, 12);
   check_combine(GEX_DT_I64, 16);
   check_combine(GEX_DT_U64, 20);
+  check_constants(24);
   return job_finish();
 }

@@ -109,19 +109,21 @@ static void check_runtime(gex_AD_t ad) {
 }
 
 /* ---- the same opcodes as constants: another code path of the inlines */
-#define CONSTANT(S, T, OP)                                                                         \
- do {                                                                                              \
-  T old = 0;                                                                                       \
-  (void)ad_do(ad, target(), slot(dt), GEX_OP_SET, x, 0, 0);                                        \
-  gex_Event_Wait(                                                                                  \
-      gex_AD_OpNB_##S(ad, &old, target(), slot(dt), GEX_OP_F##OP, ad_value_##S(a), 0, 0));         \
-  same(dt, GEX_OP_F##OP, "the result", ad_bits_##S(old), x);                                       \
-  const uint64_t once = ad_model(dt, GEX_OP_##OP, x, a, 0);                                        \
-  same(dt, GEX_OP_F##OP, "the value after", word_at(dt, slot(dt)), once);                          \
-  CHECK_EQ(gex_AD_OpNBI_##S(ad, NULL, target(), slot(dt), GEX_OP_##OP, ad_value_##S(a), 0, 0), 0); \
-  gex_NBI_Wait(GEX_EC_RMW, 0);                                                                     \
-  same(dt, GEX_OP_##OP, "the value after", word_at(dt, slot(dt)),                                  \
-       ad_model(dt, GEX_OP_##OP, once, a, 0));                                                     \
+#define CONSTANT(S, T, OP)                                                                 \
+ do {                                                                                      \
+  T old = 0;                                                                               \
+  (void)ad_do(ad, target(), slot(dt), GEX_OP_SET, x, 0, 0);                                \
+  gex_Event_Wait(                                                                          \
+      gex_AD_OpNB_##S(ad, &old, target(), slot(dt), GEX_OP_F##OP, ad_value_##S(a), 0, 0)); \
+  same(dt, GEX_OP_F##OP, "the result", ad_bits_##S(old), x);                               \
+  const uint64_t once = ad_model(dt, GEX_OP_##OP, x, a, 0);                                \
+  same(dt, GEX_OP_F##OP, "the value after", word_at(dt, slot(dt)), once);                  \
+  CHECK_EQ(gex_AD_OpNBI_##S(ad, NULL, target(), slot(dt), GEX_OP_##OP, ad_value_##S(a), 0, \
+                            i & 1 ? GEX_FLAG_AD_REL : 0),                                  \
+           0);                                                                             \
+  gex_NBI_Wait(GEX_EC_RMW, 0);                                                             \
+  same(dt, GEX_OP_##OP, "the value after", word_at(dt, slot(dt)),                          \
+       ad_model(dt, GEX_OP_##OP, once, a, 0));                                             \
  } while (0);
 
 /* CAS that matches and one that does not, swap, set, get. */
@@ -146,10 +148,10 @@ static void check_runtime(gex_AD_t ad) {
  } while (0)
 
 /* One function per type, so that opcodes stay constants of reasonably small functions. */
-#define CONSTANTS(S, T, ROWS)                                     \
- static void constants_##S(gex_AD_t ad, uint64_t x, uint64_t a) { \
-  const gex_DT_t dt = GEX_DT_##S;                                 \
-  ROWS CONSTANT_MOVES(S, T);                                      \
+#define CONSTANTS(S, T, ROWS)                                            \
+ static void constants_##S(gex_AD_t ad, uint64_t x, uint64_t a, int i) { \
+  const gex_DT_t dt = GEX_DT_##S;                                        \
+  ROWS CONSTANT_MOVES(S, T);                                             \
  }
 #define REAL_ROWS(S, T) \
  CONSTANT(S, T, ADD)    \
@@ -172,12 +174,12 @@ static void check_constants(gex_AD_t ad) {
     const uint64_t x = v[i], a = v[(i * 5 + 1) % EDGES];
     if (x == a) continue;
     switch (dt) {
-    case GEX_DT_I32: constants_I32(ad, x, a); break;
-    case GEX_DT_U32: constants_U32(ad, x, a); break;
-    case GEX_DT_I64: constants_I64(ad, x, a); break;
-    case GEX_DT_U64: constants_U64(ad, x, a); break;
-    case GEX_DT_FLT: constants_FLT(ad, x, a); break;
-    default: constants_DBL(ad, x, a); break;
+    case GEX_DT_I32: constants_I32(ad, x, a, i); break;
+    case GEX_DT_U32: constants_U32(ad, x, a, i); break;
+    case GEX_DT_I64: constants_I64(ad, x, a, i); break;
+    case GEX_DT_U64: constants_U64(ad, x, a, i); break;
+    case GEX_DT_FLT: constants_FLT(ad, x, a, i); break;
+    default: constants_DBL(ad, x, a, i); break;
     }
   }
 }
