@@ -28,9 +28,12 @@
 #include <unistd.h>
 
 /* Where each rank has a processor. Otherwise a yield runs another rank that waits; chosen. */
-#define YIELDS_BEFORE_SLEEP 4
-#define BARRIER_SLEEP_NS    50000000u /* ns; a loss is noticed after this time at most */
-#define IDLE_NS             1000000u  /* between calls of `idle`; chosen */
+#define YIELDS_BEFORE_SLEEP   4
+/* A loss wakes those that sleep; one just before the sleep is noticed after this time. The first of
+ * many ranks wait until the last ones have been started: waking up, they would delay them. */
+#define BARRIER_SLEEP_NS      UINT64_C(50000000)
+#define BARRIER_SLEEP_RANK_NS UINT64_C(1000000) /* more, for each rank of this machine */
+#define IDLE_NS               UINT64_C(1000000) /* between calls of `idle`; chosen */
 
 _Static_assert(sizeof(struct tmb_ctl_rank) <= 64, "a rank's record must stay small");
 
@@ -295,10 +298,11 @@ bool tmb_ctl_barrier(struct tmb_ctl *ctl, const struct tmb_ctl_round *round) {
     if (tmb_load_acq(&ctl->generation) != generation) break;
     sched_yield();
   }
+  const uint64_t sleep_ns = BARRIER_SLEEP_NS + ctl->here * BARRIER_SLEEP_RANK_NS;
   while (tmb_load_acq(&ctl->generation) == generation) {
     if (tmb_load_acq(&ctl->losses)) return tmb_load_acq(&ctl->generation) != generation;
     if (round->idle) round->idle();
-    (void)tmb_futex_wait(&ctl->generation, generation, round->idle ? IDLE_NS : BARRIER_SLEEP_NS);
+    (void)tmb_futex_wait(&ctl->generation, generation, round->idle ? IDLE_NS : sleep_ns);
   }
   return true;
 }
@@ -321,6 +325,7 @@ bool tmb_ctl_set_fate(struct tmb_ctl *ctl, uint32_t rank, uint32_t fate) {
   tmb_store_rel(word, fate);
   if (TMB_FATE_IS_LOST(fate)) tmb_fetch_add_rel(&ctl->losses, 1u);
   tmb_fetch_add_rel(&ctl->changes, 1u);
+  if (TMB_FATE_IS_LOST(fate)) (void)tmb_futex_wake(&ctl->generation, INT_MAX);
   return true;
 }
 

@@ -20,6 +20,7 @@
 #include "os/processor/ticks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Limits after which a rank moves to another processor, or a wait no longer yields. Chosen, not
  * measured one by one; `tombolo bench oversubscribed` shows their effect. */
@@ -38,8 +39,19 @@
 #define DEBT_NS        8000000u  /* most time lost in long yields, less the gains of short ones */
 #define NO_YIELD_TIMES 16u /* then waits sleep without yielding for so many times the last one */
 
-void tmb_place_rank_read(struct tmb_place_rank *mine, bool kernel) {
-  tmb_os_cpu_bits(mine->bits, sizeof mine->bits);
+/* What ranks tell each other. Most machines have no more processors than `few` has bits: with 1024
+ * ranks each copies and reads 1024 reports. */
+struct report {
+  uint64_t few; /* the first processors that it may use, as in the bits */
+  uint64_t kernel;
+  double quota;
+  uint32_t cpu;
+  uint32_t more; /* 1: it may use others, too */
+};
+
+void tmb_place_rank_read(struct tmb_place_rank *mine, bool kernel, uint8_t *bits) {
+  tmb_os_cpu_bits(bits, TMB_PLACE_BYTES);
+  mine->bits = bits;
   mine->cpu = (uint32_t)tmb_os_cpu_current();
   mine->quota = tmb_os_cpu_quota();
   mine->kernel = kernel ? tmb_os_kernel() : 0;
@@ -67,13 +79,15 @@ struct tmb_place_plan tmb_place_plan(const struct tmb_place_rank *ranks, uint32_
                                      uint32_t mine) {
   struct tmb_place_plan plan = {0};
   uint8_t all[TMB_PLACE_BYTES] = {0}, taken[TMB_PLACE_BYTES] = {0};
+  const uint8_t *last = NULL;
   for (uint32_t r = 0; r < count; r++) {
     const uint32_t cpu = ranks[r].cpu % (8 * TMB_PLACE_BYTES);
     const uint8_t bit = (uint8_t)(1u << cpu % 8);
     plan.spread = plan.spread || (taken[cpu / 8] & bit);
     taken[cpu / 8] |= bit;
     plan.crowded = plan.crowded || (ranks[r].quota > 0 && ranks[r].quota < count);
-    for (size_t i = 0; i < sizeof all; i++) all[i] |= ranks[r].bits[i];
+    for (size_t i = 0; i < sizeof all && ranks[r].bits != last; i++) all[i] |= ranks[r].bits[i];
+    last = ranks[r].bits;
   }
   plan.cpus = count_of(all);
   plan.spread = plan.spread || 2 * count > plan.cpus;
@@ -99,23 +113,44 @@ uint32_t tmb_place_beside(uint32_t here, uint32_t cpus, uint32_t sharers) {
   return TMB_MIN(here, TMB_MIN(sharers, cpus) * ((here + cpus - 1) / cpus));
 }
 
-int tmb_place_init(void) {
+/* Give each rank its bits: those of the rank before, where they are the same. in all, bits: [job
+ * size]; the bits are zero. */
+static void spread_few(const struct report *all, struct tmb_place_rank *ranks,
+                       uint8_t (*bits)[TMB_PLACE_BYTES]) {
+  for (uint32_t r = 0; r < tmb_job.size; r++) {
+    ranks[r].bits = r && all[r].few == all[r - 1].few ? ranks[r - 1].bits : bits[r];
+    if (ranks[r].bits == bits[r]) memcpy(bits[r], &all[r].few, sizeof all[r].few);
+  }
+}
+
+/* Collective. in mine: this rank. out ranks, bits: [job size], bits zero. in all: [job size], for
+ * use here. */
+static void exchange(const struct tmb_place_rank *mine, struct report *all,
+                     struct tmb_place_rank *ranks, uint8_t (*bits)[TMB_PLACE_BYTES]) {
+  struct report own = {.kernel = mine->kernel, .quota = mine->quota, .cpu = mine->cpu};
+  memcpy(&own.few, mine->bits, sizeof own.few);
+  for (size_t i = sizeof own.few; i < TMB_PLACE_BYTES; i++) own.more |= mine->bits[i] != 0;
+  tmb_boot_allgather(&tmb_job.boot, &own, sizeof own, all);
+  bool more = false;
+  for (uint32_t r = 0; r < tmb_job.size; r++) {
+    ranks[r] = (struct tmb_place_rank){bits[r], all[r].cpu, all[r].quota, all[r].kernel};
+    more = more || all[r].more;
+  }
+  if (more)
+    tmb_boot_allgather(&tmb_job.boot, mine->bits, TMB_PLACE_BYTES, bits);
+  else
+    spread_few(all, ranks, bits);
+}
+
+/* Decide by the reports. inout ranks: [job size]; those of this machine come to the front. */
+static void decide(struct tmb_place_rank *ranks) {
   struct tmb_wait_policy *w = &tmb_job.wait;
   const struct tmb_boot *boot = &tmb_job.boot;
-  struct tmb_place_rank mine;
-  struct tmb_place_rank *ranks = calloc(tmb_job.size, sizeof mine);
-  if (!ranks) {
-    tmb_print("out of memory for the processors of %u ranks", tmb_job.size);
-    return TMB_E_NOMEM;
-  }
-  tmb_place_rank_read(&mine, boot->here != boot->size);
-  tmb_boot_allgather(&tmb_job.boot, &mine, sizeof mine, ranks);
   const bool outnumber = tmb_place_outnumber(ranks, tmb_job.size, tmb_job.rank);
   uint32_t here = 0;
   for (uint32_t r = 0; r < tmb_job.size; r++)
     if (tmb_boot_here(boot, r)) ranks[here++] = ranks[r];
   const struct tmb_place_plan plan = tmb_place_plan(ranks, here, boot->here_index);
-  free(ranks);
   w->cpus = plan.cpus;
   w->crowded = w->polls_yield = plan.crowded;
   w->outnumber = plan.crowded || outnumber;
@@ -123,7 +158,26 @@ int tmb_place_init(void) {
   const bool one_host = boot->here == boot->size;
   w->home = one_host ? plan.home : tmb_place_home(boot);
   w->spread = here > 1 && (plan.spread || !one_host);
-  return 0;
+}
+
+int tmb_place_init(void) {
+  struct tmb_place_rank mine;
+  uint8_t own[TMB_PLACE_BYTES];
+  struct report *const all = malloc(tmb_job.size * sizeof *all);
+  struct tmb_place_rank *const ranks = calloc(tmb_job.size, sizeof *ranks);
+  void *const bits = calloc(tmb_job.size, TMB_PLACE_BYTES);
+  if (all && ranks && bits) {
+    tmb_place_rank_read(&mine, tmb_job.boot.here != tmb_job.boot.size, own);
+    exchange(&mine, all, ranks, bits);
+    decide(ranks);
+  } else {
+    tmb_print("out of memory for the processors of %u ranks", tmb_job.size);
+  }
+  const int rc = all && ranks && bits ? 0 : TMB_E_NOMEM;
+  free(bits);
+  free(ranks);
+  free(all);
+  return rc;
 }
 
 void tmb_place_begin(void) {

@@ -26,10 +26,10 @@ static inline uint32_t tmb_place_home(const struct tmb_boot *boot) {
 
 /* A rank's report about its processors. */
 struct tmb_place_rank {
-  uint8_t bits[TMB_PLACE_BYTES]; /* those that it may use */
-  uint32_t cpu;                  /* that which runs it now */
-  double quota;                  /* processors that its cgroup may use at a time; 0: no limit */
-  uint64_t kernel;               /* tmb_os_kernel; 0: not known, or all ranks are here */
+  const uint8_t *bits; /* [TMB_PLACE_BYTES] those that it may use; ranks may share an array */
+  uint32_t cpu;        /* that which runs it now */
+  double quota;        /* processors that its cgroup may use at a time; 0: no limit */
+  uint64_t kernel;     /* tmb_os_kernel; 0: not known, or all ranks are here */
 };
 
 /* Where the ranks of a machine are to run. */
@@ -41,8 +41,9 @@ struct tmb_place_plan {
                     all ranks: barriers and collectives depend on it */
 };
 
-/* in kernel: whether ranks of other hosts may run on it. */
-void tmb_place_rank_read(struct tmb_place_rank *mine, bool kernel);
+/* This process's report. in kernel: whether ranks of other hosts may run on it. in bits:
+ * [TMB_PLACE_BYTES] room for its processors. */
+void tmb_place_rank_read(struct tmb_place_rank *mine, bool kernel, uint8_t *bits);
 
 /* in ranks: [count] those of this machine, in the order of their numbers; in mine: index of this
  * one. The homes of ranks with the same mask follow each other from the processor of the first

@@ -422,12 +422,17 @@ TEST(namespaces) {
   assert_int_equal(taken, 0xf);
 }
 
+/* Processors of the ranks of a test. */
+static uint8_t bits_of[8][TMB_PLACE_BYTES];
+
 /* Ranks that may use the first `cpus` processors, and run on those of `on` (one digit each). */
 static uint32_t ranks_on(struct tmb_place_rank *ranks, uint32_t cpus, const char *on) {
   uint32_t count = 0;
+  memset(bits_of, 0, sizeof bits_of);
   for (; on[count]; count++) {
-    ranks[count] = (struct tmb_place_rank){.cpu = (uint32_t)(on[count] - '0')};
-    for (uint32_t i = 0; i < cpus; i++) ranks[count].bits[i / 8] |= (uint8_t)(1u << i % 8);
+    ranks[count] =
+        (struct tmb_place_rank){.bits = bits_of[count], .cpu = (uint32_t)(on[count] - '0')};
+    for (uint32_t i = 0; i < cpus; i++) bits_of[count][i / 8] |= (uint8_t)(1u << i % 8);
   }
   return count;
 }
@@ -459,7 +464,8 @@ TEST(plan_of_many) {
 
 /* Ranks that are bound to a processor each: their processors count together. */
 TEST(plan_of_bound) {
-  struct tmb_place_rank ranks[2] = {{.bits = {1 << 2}, .cpu = 2}, {.bits = {1 << 6}, .cpu = 6}};
+  static const uint8_t bits[2][TMB_PLACE_BYTES] = {{1 << 2}, {1 << 6}};
+  struct tmb_place_rank ranks[2] = {{.bits = bits[0], .cpu = 2}, {.bits = bits[1], .cpu = 6}};
   assert_int_equal(tmb_place_plan(ranks, 2, 0).cpus, 2);
   assert_false(tmb_place_plan(ranks, 2, 0).crowded);
   ranks[1].quota = 1.5; /* of one rank's cgroup: all must come to one result */
@@ -492,17 +498,33 @@ TEST(kernels) {
   ranks[1].kernel = ranks[0].kernel;
   for (uint32_t r = 0; r < count; r++)
     assert_int_equal(tmb_place_outnumber(ranks, count, r), r != 3);
-  ranks[2].bits[0] = 1 << 2; /* a container with another processor */
+  bits_of[2][0] = 1 << 2; /* a container with another processor */
   assert_false(tmb_place_outnumber(ranks, count, 0));
   ranks[1].quota = 1; /* which the other containers do not share */
   assert_false(tmb_place_outnumber(ranks, count, 0));
 }
 
+/* The processors above those of a rank's first report count as well. */
+TEST(reports) {
+  static const int highest[] = {1, 63, 64, 8 * TMB_PLACE_BYTES - 1};
+  assert_int_equal(tmb_boot_start(&tmb_job.boot), 0);
+  tmb_job.size = tmb_job.boot.size;
+  for (size_t i = 0; i < sizeof highest / sizeof *highest; i++) {
+    CPU_ZERO(&mask);
+    CPU_SET(0, &mask);
+    CPU_SET(highest[i], &mask);
+    assert_int_equal(tmb_place_init(), 0);
+    assert_int_equal(tmb_job.wait.cpus, 2);
+    assert_false(tmb_job.wait.crowded);
+  }
+  tmb_boot_stop(&tmb_job.boot);
+}
+
 /* A rank is of the kernel that it asks, at each call. */
 TEST(own_kernel) {
   struct tmb_place_rank mine, again;
-  tmb_place_rank_read(&mine, true);
-  tmb_place_rank_read(&again, true);
+  tmb_place_rank_read(&mine, true, bits_of[0]);
+  tmb_place_rank_read(&again, true, bits_of[1]);
   assert_int_equal(mine.kernel, again.kernel);
   if (access("/proc/sys/kernel/random/boot_id", R_OK) == 0) assert_int_not_equal(mine.kernel, 0);
 }
