@@ -35,7 +35,8 @@ def start(lab, how):
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                  env=environment(lab))
     for _ in range(lab.size):
-        assert process.stdout.readline().startswith("ready")
+        line = process.stdout.readline()
+        assert line.startswith("ready"), line or process.communicate(timeout=20)
     return process
 
 

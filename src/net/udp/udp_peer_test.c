@@ -336,6 +336,37 @@ TEST(asked_in_vain) {
   end();
 }
 
+/* A rank that has nothing in flight, and only waits, shows that it hears nobody, too. */
+TEST(waits_in_vain) {
+  struct udp_config config = rig_config();
+  config.peer_timeout_ns = 30000000000u;
+  begin(2, &config, NULL);
+  send(0, 1, 1, 0);
+  for (uint32_t i = 0; i < 1000; i++) rig_step(2);
+  assert_int_equal(rig_net[1]->peers.of[0]->tx.una, rig_net[1]->peers.of[0]->tx.next);
+  rig_receives_not[1] = 1;
+  send(0, 1, 2, 0);
+  for (uint32_t i = 0; i < 40000; i++) { /* 20 s */
+    rig_step(2);
+    rig_now_ns += 500000;
+    if (i < 20000) continue;
+    assert_int_equal(rig_stats[1].stalled, 1);
+    assert_int_equal(rig_stats[1].stalled_count, 1);
+    assert_cmp(rig_stats[1].looked_ns - rig_stats[1].stalled_heard_ns, >, 9900000000u);
+    assert_cmp(rig_now_ns - rig_stats[1].looked_ns, <, 2000000000u);
+    assert_cmp(rig_stats[0].looked_ns - rig_stats[0].heard_ns, <, 2100000000u);
+  }
+  rig_receives_not[1] = 0;
+  for (uint32_t i = 0; i < 8000; i++) {
+    rig_step(2);
+    rig_now_ns += 500000;
+  }
+  assert_int_equal(rig_stats[0].stalled, 0);
+  assert_int_equal(rig_stats[1].stalled, 0);
+  assert_null(rig_lost_why);
+  end();
+}
+
 int main(void) {
   const struct CMUnitTest sealed[] = {cmocka_unit_test(computing_peer),
                                       cmocka_unit_test(computes_on), cmocka_unit_test(woken),

@@ -65,6 +65,7 @@ static void drop_all(struct tmb_net *e, struct udp_peer *p) {
   p->ack.now = false;
   p->ack.due_ns = UINT64_MAX;
   p->detect_ns = UINT64_MAX;
+  p->life.asked_ns = 0;
 }
 
 void udp_peer_free(struct tmb_net *e, struct udp_peer *p) {
@@ -101,7 +102,7 @@ static void report_lost(struct tmb_net *e, struct udp_peer *p, const char *why) 
 
 void udp_vain_add(const struct tmb_net *e, const struct udp_peer *p, struct udp_vain *v) {
   if (p->lost) return;
-  if (p->tx.una == p->tx.next && !p->credit.starved && !p->bulk.first) return;
+  if (p->tx.una == p->tx.next && !p->credit.starved && !p->bulk.first && !p->life.asked_ns) return;
   v->count += e->time.now_ns - p->life.vain_ns > STALL_NS;
   if (!v->longest || p->life.heard_ns < v->longest->life.heard_ns) v->longest = p;
 }
@@ -196,6 +197,7 @@ void udp_peer_keep(struct tmb_net *e) {
     struct udp_peer *p = e->peers.of[i];
     if (!p || p->lost || e->time.now_ns - p->life.heard_ns < limit / 4) continue;
     udp_peer_asked(e, p);
+    udp_peer_busy(e, p); /* until it answers: a rank that only waits shows it, too */
     udp_ack_send(e, p, UDP_ACK_NOW);
   }
 }

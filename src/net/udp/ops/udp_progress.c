@@ -105,7 +105,8 @@ static uint64_t push_peer(struct tmb_net *e, struct udp_peer *p, bool flush, boo
 
 static bool is_idle(const struct udp_peer *p) {
   return p->tx.una == p->tx.next && !p->gather.buf && !p->bulk.first && !p->ack.now &&
-         !p->credit.starved && p->ack.due_ns == UINT64_MAX && p->mtu.due_ns == UINT64_MAX;
+         !p->credit.starved && p->ack.due_ns == UINT64_MAX && p->mtu.due_ns == UINT64_MAX &&
+         !p->life.asked_ns;
 }
 
 void udp_push_all(struct tmb_net *e, bool flush, bool acks) {
