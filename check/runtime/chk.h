@@ -100,6 +100,9 @@ static inline bool chk_source_lasts(const gex_Event_t *lc) {
 }
 void chk_pending_leaks(void);
 
+/* ---- coll.c: a barrier that was notified and not waited for */
+void chk_barrier_leak(void);
+
 /* ---- near.c: what to add to an address of a rank of a team, or of a domain's team, where the
  * checker is to access it; GEXX_UNMAPPED: the library does. Under chk.lock. */
 intptr_t chk_near(gex_TM_t tm, gex_Rank_t rank);

@@ -261,6 +261,16 @@ FROM_ALL(gasnet_coll_exchange_nb, nbytes * team->size)
 
 static struct chk_pending named; /* begun by any thread, one at a time; .members 0: none */
 
+static void named_ended(void) {
+  const struct chk_pending p = named;
+  named.members = 0;
+  (void)chk_started(&p, GEX_EVENT_INVALID);
+}
+
+void chk_barrier_leak(void) {
+  if (named.members) chk_leak("barrier that was never waited for", named.site);
+}
+
 void gasnet_barrier_notify(int id, int flags) {
   if (chk_on())
     named = BEGIN("gasnet_barrier_notify", gexx_coll_team_all(), true, true, NULL, NULL, 0, 0);
@@ -269,13 +279,13 @@ void gasnet_barrier_notify(int id, int flags) {
 
 int gasnet_barrier_wait(int id, int flags) {
   const int rc = chk_real.gasnet_barrier_wait(id, flags);
-  if (chk_on()) (void)chk_started(&named, GEX_EVENT_INVALID);
+  if (chk_on()) named_ended();
   return rc;
 }
 
 int gasnet_barrier_try(int id, int flags) {
   const int rc = chk_real.gasnet_barrier_try(id, flags);
-  if (chk_on() && rc != GASNET_ERR_NOT_READY) (void)chk_started(&named, GEX_EVENT_INVALID);
+  if (chk_on() && rc != GASNET_ERR_NOT_READY) named_ended();
   return rc;
 }
 

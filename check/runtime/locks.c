@@ -220,22 +220,32 @@ LIBC_PUBLIC void __cxa_guard_release(void *guard) {
 
 /* ---- ours */
 
+/* The calling thread has a lock, or frees it. */
+static void holds(const gex_HSL_t *hsl, const char *call, const void *pc) {
+  take(hsl, pc);
+  if (chk.leaks) chk_made(hsl, "lock that was never released", call, pc);
+}
+static void frees(const gex_HSL_t *hsl, const void *pc) {
+  give(hsl, pc);
+  if (chk.leaks) chk_ended(hsl);
+}
+
 void gexx_hsl_lock(gex_HSL_t *hsl) {
   chk_find_late();
   chk_real.gexx_hsl_lock(hsl);
-  take(hsl, PC());
+  holds(hsl, "gex_HSL_Lock", PC());
 }
 
 int gexx_hsl_trylock(gex_HSL_t *hsl) {
   chk_find_late();
   const int rc = chk_real.gexx_hsl_trylock(hsl);
-  if (rc == GASNET_OK) take(hsl, PC());
+  if (rc == GASNET_OK) holds(hsl, "gex_HSL_Trylock", PC());
   return rc;
 }
 
 void gexx_hsl_unlock(gex_HSL_t *hsl) {
   chk_find_late();
-  give(hsl, PC());
+  frees(hsl, PC());
   chk_real.gexx_hsl_unlock(hsl);
 }
 

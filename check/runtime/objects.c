@@ -69,12 +69,12 @@ static void team_ended(gex_TM_t tm) {
 static void keep(struct object it, const char *call, const void *pc) {
   struct object *const o = chk.area ? malloc(sizeof *o) : NULL;
   if (!o) return;
-  chk_enter();
+  chk_guard();
   it.next = objects;
   it.site = chk_site(call, pc);
   *o = it;
   objects = o;
-  chk_exit();
+  chk_unguard();
 }
 
 /* Objects that the library, or a run-time library, makes for itself need not be ended by the
@@ -89,13 +89,13 @@ void chk_made(const void *object, const char *what, const char *call, const void
 
 /* An object is ended. Returns the kind of a segment, or NULL. */
 static const void *end(const void *object) {
-  chk_enter();
+  chk_guard();
   struct object **at = &objects;
   while (*at && (*at)->object != object) at = &(*at)->next;
   struct object *const o = *at;
   const void *const kind = o ? o->kind : NULL;
   if (o) *at = o->next;
-  chk_exit();
+  chk_unguard();
   free(o);
   return kind;
 }

@@ -8,12 +8,14 @@
  * so a missing wait is seen. Invariants: an event has all that ends with it, in one list; a leaf
  * ends the local sides alone; a thread's implicit operations are its own, but those of a SEQ client
  * are one set, whichever of its threads calls; an access region inside of another one is the
- * library's (gasnet_memset_nb), and has its own operations.
+ * library's (gasnet_memset_nb), and has its own operations; what a thread leaves open is a leak
+ * when it ends.
  */
 #include "check/runtime/chk.h"
 
 #include <tombolo/check_hook.h>
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +38,7 @@ struct node {
 
 /* Implicit operations of a thread: those outside of access regions, and those inside. */
 struct implicit {
+  struct implicit *next;
   struct list outside, inside;
   uint32_t regions; /* that are open */
   struct {
@@ -47,11 +50,44 @@ static struct node *table[BUCKETS], *spare;
 
 struct chk_newest chk_newest;
 
-static struct implicit of_client; /* of a SEQ client */
-static _Thread_local struct implicit of_thread;
+static struct implicit of_client; /* of a SEQ client, or where memory is short */
+static struct implicit *of_threads;
+static _Thread_local struct implicit *own;
+static pthread_key_t at_end; /* its destructor ends a thread's */
+static bool has_key;
 
+/* What a thread has left open. */
+static void leaks_of(const struct implicit *i) {
+  for (uint32_t k = 0; k < i->regions; k++)
+    chk_leak("access region that was never ended", i->region[k].site);
+  for (uint32_t k = 0; !chk.waits_itself && k < i->outside.count; k++)
+    chk_leak("implicit operation that was never waited for", i->outside.first[k].site);
+}
+
+static void thread_ends(void *of) {
+  struct implicit *const i = of;
+  chk_guard();
+  if (chk.leaks) leaks_of(i);
+  struct implicit **at = &of_threads;
+  while (*at != i) at = &(*at)->next;
+  *at = i->next;
+  own = NULL;
+  chk_unguard();
+  free(i->outside.first);
+  free(i->inside.first);
+  free(i);
+}
+
+/* Those of the calling thread. Under chk.lock. */
 static struct implicit *implicit(void) {
-  return chk.one_thread ? &of_client : &of_thread;
+  if (chk.one_thread) return &of_client;
+  if (CHK_LIKELY(own != NULL)) return own;
+  own = calloc(1, sizeof *own);
+  if (!own) return &of_client;
+  if (!has_key) has_key = pthread_key_create(&at_end, thread_ends) == 0;
+  if (has_key) (void)pthread_setspecific(at_end, own);
+  own->next = of_threads;
+  return of_threads = own;
 }
 
 static void add(struct list *l, const struct chk_pending *p) {
@@ -304,8 +340,8 @@ void chk_pending_leaks(void) {
   for (uint32_t b = 0; b < BUCKETS; b++)
     for (const struct node *n = table[b]; n; n = n->next)
       if (n->list.count) chk_leak("event that was never completed", n->list.first[0].site);
-  const struct implicit *const i = implicit();
-  if (i->regions) chk_leak("access region that was never ended", i->region[0].site);
+  leaks_of(&of_client);
+  for (const struct implicit *i = of_threads; i; i = i->next) leaks_of(i);
 }
 
 /* ---- the calls */

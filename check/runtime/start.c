@@ -70,21 +70,27 @@ static void finish(void) {
   if (chk.leaks) {
     chk.leaks = false;
     chk_pending_leaks();
+    chk_barrier_leak();
     chk_prepared_leaks();
     chk_objects_leaks();
   }
   chk_exit();
 }
 
-/* Whether a run-time library is loaded whose language keeps the order of a rank's accesses to one
- * place, so that the library does. */
-static bool keeps_order(void) {
+/* Whether a run-time library of coarrays is loaded. */
+static bool has_coarrays(void) {
   static const char *const functions[] = {"_gfortran_caf_init", "tombolo_prif_init",
-                                          "_QMprifPprif_init", "upcr_barrier"};
+                                          "_QMprifPprif_init"};
   bool found = false;
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
     found = found || dlsym(RTLD_DEFAULT, functions[i]);
   return found;
+}
+
+/* Whether a run-time library is loaded whose language keeps the order of a rank's accesses to one
+ * place, so that the library does. */
+static bool keeps_order(void) {
+  return has_coarrays() || dlsym(RTLD_DEFAULT, "upcr_barrier");
 }
 
 /* Whether this is a UPC program that does not say which accesses are strict. */
@@ -113,6 +119,7 @@ static void start(const struct gexx_client_mode *mode) {
   chk.leaks = strstr(what, "leaks") != NULL;
   chk.one_thread = mode->thread_mode == SEQ;
   chk.in_order = keeps_order();
+  chk.waits_itself = has_coarrays();
   chk.all_strict = hides_strict();
   chk.message_site = chk_site("message", NULL);
   if (chk.races && tombolo_check_watch.refused)

@@ -32,6 +32,7 @@ struct chk {
   bool races, leaks;   /* what is looked for */
   bool words;          /* puts of a word give to it */
   bool in_order;       /* Fortran and UPC: accesses of one rank to one place keep their order */
+  bool waits_itself;   /* implicit operations are those of a run-time library */
   bool all_strict;     /* UPC without `--check`: any access of a word may be strict */
   bool one_thread;     /* a SEQ client, whose threads call in turns, if it has several */
   bool threads;        /* this process has several, or had: then lines have no runs */

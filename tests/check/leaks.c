@@ -4,9 +4,12 @@
  * has a comment `leak: CASE`, those of correct cases have none. Run with 3 ranks; the argument is
  * the case.
  */
+#include <gasnet_coll.h>
 #include <gasnet_ratomic.h>
 #include <gasnet_vis.h>
 #include <gasnetex_ext.h>
+
+#include <pthread.h>
 
 #include "../lib/cases.h"
 
@@ -74,6 +77,60 @@ CASE(region_event) {
 CASE(access_region) {
   gex_NBI_BeginAccessRegion(0); /* leak: access_region */
 }
+CASE(implicit_put) {
+  (void)gex_RMA_PutNBI(tm, 0, base, &v, 8, GEX_EVENT_NOW, 0); /* leak: implicit_put */
+  gex_NBI_Wait(GEX_EC_GET, 0);
+}
+CASE(implicit_value) {
+  (void)gex_RMA_PutNBIVal(tm, 0, base, 1, 8, 0); /* leak: implicit_value */
+  gex_NBI_Wait(GEX_EC_LC, 0);
+}
+CASE(implicit_strided) {
+  const ptrdiff_t by[1] = {8};
+  const size_t count[1] = {1};
+  (void)gex_VIS_StridedGetNBI(tm, &v, by, 0, base, by, 8, count, 1, 0); /* leak: implicit_strided */
+}
+CASE(implicit_atomic) {
+  gex_AD_t ad;
+  gex_AD_Create(&ad, tm, GEX_DT_U64, GEX_OP_INC, 0);
+  (void)gex_AD_OpNBI_U64(ad, NULL, 0, base, GEX_OP_INC, 0, 0, 0); /* leak: implicit_atomic */
+  gex_NBI_Wait(GEX_EC_PUT | GEX_EC_GET, 0);
+  gex_Coll_BarrierBlocking(tm, 0);
+  gex_AD_Destroy(ad);
+}
+static void *get_there(void *arg) {
+  (void)gex_RMA_GetNBI(tm, arg, 0, base, 8, 0); /* leak: implicit_thread */
+  return NULL;
+}
+CASE(implicit_thread) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, get_there, &v) == 0) (void)pthread_join(thread, NULL);
+}
+CASE(named_barrier) {
+  gasnet_barrier_notify(1, 0); /* leak: named_barrier */
+}
+CASE(second_barrier) {
+  gasnet_barrier_notify(1, 0);
+  (void)gasnet_barrier_wait(1, 0);
+  gasnet_barrier_notify(2, 0); /* leak: second_barrier */
+  (void)gasnet_barrier_try(3, 0);
+}
+CASE(team_barrier) {
+  gex_TM_t copy;
+  (void)gex_TM_Dup(&copy, tm, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+  gasnet_coll_barrier_notify(copy, 1, 0); /* leak: team_barrier */
+  gex_Coll_BarrierBlocking(tm, 0);
+  (void)gex_TM_Destroy(copy, NULL, 0);
+}
+static gex_HSL_t lock = GEX_HSL_INITIALIZER;
+CASE(lock_held) {
+  gex_HSL_Lock(&lock);
+  gex_HSL_Unlock(&lock);
+  gex_HSL_Lock(&lock); /* leak: lock_held */
+}
+CASE(lock_tried) {
+  (void)gex_HSL_Trylock(&lock); /* leak: lock_tried */
+}
 CASE(prepared) {
   (void)gex_AM_PrepareRequestMedium(tm, 0, NULL, 8, 8, NULL, 0, 0); /* leak: prepared */
 }
@@ -124,6 +181,28 @@ CASE(ok_bound) {
 CASE(ok_cancelled) {
   gex_AM_SrcDesc_t sd = gex_AM_PrepareRequestMedium(tm, 0, NULL, 8, 8, NULL, 0, 0);
   (void)gex_AM_CancelRequestMedium(sd, 0);
+}
+CASE(ok_implicit) {
+  (void)gex_RMA_PutNBI(tm, 0, base + 8 * gex_TM_QueryRank(tm), &v, 8, GEX_EVENT_NOW, 0);
+  (void)gex_RMA_GetNBI(tm, &v, 0, base, 8, 0);
+  gex_NBI_Wait(GEX_EC_PUT, 0);
+  while (gex_NBI_Test(GEX_EC_GET, 0) != GASNET_OK) (void)gasnet_AMPoll();
+}
+CASE(ok_barrier) {
+  gex_TM_t copy;
+  gasnet_barrier_notify(1, 0);
+  (void)gasnet_barrier_wait(1, 0);
+  gasnet_barrier_notify(2, 0);
+  while (gasnet_barrier_try(2, 0) != GASNET_OK) (void)gasnet_AMPoll();
+  (void)gex_TM_Dup(&copy, tm, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+  gasnet_coll_barrier_notify(copy, 1, 0);
+  (void)gasnet_coll_barrier_wait(copy, 1, 0);
+  (void)gex_TM_Destroy(copy, NULL, 0);
+}
+CASE(ok_lock) {
+  gex_HSL_Lock(&lock);
+  gex_HSL_Unlock(&lock);
+  if (gex_HSL_Trylock(&lock) == GASNET_OK) gex_HSL_Unlock(&lock);
 }
 CASE(ok_all) {
   gexx_Sem_t s;

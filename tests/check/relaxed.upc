@@ -5,6 +5,7 @@
  * with 3 threads; the argument is the case.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <upc_castable.h>
 #include <upc_nb.h>
@@ -118,6 +119,16 @@ CASE(leak_lock) {
 CASE(leak_tried_lock) {
   if (MYTHREAD == 1) (void)upc_lock_attempt(lock); /* leak: leak_tried_lock */
 }
+CASE(leak_implicit) {
+  static int v[8];
+  const int next = (MYTHREAD + 1) % THREADS;
+  upc_memput_nbi(&part[8 * next], v, sizeof v); /* leak: leak_implicit */
+}
+CASE(leak_barrier) {
+  if (MYTHREAD == 0) upc_lock_free(lock);
+  upc_notify; /* leak: leak_barrier */
+  exit(0);
+}
 static shared int *shared blocks[THREADS];
 CASE(memory) {
   shared int *const all = upc_all_alloc(THREADS, 4);
@@ -143,6 +154,8 @@ CASE(ok_leak) {
   upc_synci();
   upc_lock(lock);
   upc_unlock(lock);
+  upc_notify;
+  upc_wait;
   if (upc_lock_attempt(lock)) upc_unlock(lock);
 }
 
@@ -168,6 +181,8 @@ static const struct {
     C(leak_handle),
     C(leak_lock),
     C(leak_tried_lock),
+    C(leak_implicit),
+    C(leak_barrier),
     C(memory),
     C(ok_memory),
     C(ok_leak),

@@ -122,6 +122,9 @@ CASE(ok_memory) {
   (void)shmem_realloc(shmem_calloc(8, 8), 0);
 }
 
+CASE(ok_leak_implicit) { /* shmem_finalize waits for it */
+  shmem_long_put_nbi(data + 8 * me, v, 8, (me + 1) % 3);
+}
 CASE(ok_leak) {
   shmem_team_t half;
   shmem_ctx_t ctx, of_team;

@@ -22,7 +22,16 @@ static struct {
   uint64_t number; /* of the next barrier, from 1 */
 } barrier = {.number = 1};
 
-RT_EXPORT void upcr_notify(int has_value, int value) {
+/* Of an open phase, for a check; without one nothing follows. */
+static inline void phase_begins(void) {
+  if (__builtin_expect(rt.traced, 0))
+    gexx_check_made((gex_Rank_t)upcr_mythread, &barrier, "barrier that was never waited for");
+}
+static inline void phase_ends(void) {
+  if (__builtin_expect(rt.traced, 0)) gexx_check_ended((gex_Rank_t)upcr_mythread, &barrier);
+}
+
+static inline void notify(int has_value, int value) {
   upcr_fence();
   if (barrier.notified)
     rt_fatal("upc_notify (or upc_barrier) after upc_notify, without upc_wait [TMB-2139]");
@@ -30,6 +39,11 @@ RT_EXPORT void upcr_notify(int has_value, int value) {
   barrier.has_value = has_value;
   barrier.value = value;
   gasnet_barrier_notify(value, has_value ? 0 : GASNET_BARRIERFLAG_ANONYMOUS);
+}
+
+RT_EXPORT void upcr_notify(int has_value, int value) {
+  notify(has_value, value);
+  phase_begins();
 }
 
 /* The value of the barrier is compared where the wait has one of its own. */
@@ -56,10 +70,12 @@ static void complete(int has_value, int value, gexx_WaitInfo_t *info) {
 RT_EXPORT void upcr_wait(int has_value, int value) {
   gexx_WaitInfo_t info = RT_WAIT("upc_wait", GEXX_WAIT_AS_SHOWN);
   complete(has_value, value, &info);
+  phase_ends();
 }
 
 void rt_end_barrier(void) {
-  if (barrier.notified) upcr_wait(barrier.has_value, barrier.value);
+  gexx_WaitInfo_t open = RT_WAIT("upc_wait", GEXX_WAIT_AS_SHOWN);
+  if (barrier.notified) complete(barrier.has_value, barrier.value, &open);
   upcr_fence();
   for (int t = 0; t < upcr_threads; t++) {
     uint64_t old;
@@ -77,7 +93,7 @@ void rt_end_barrier(void) {
 
 RT_EXPORT void upcr_barrier(int has_value, int value) {
   gexx_WaitInfo_t info = RT_WAIT("upc_barrier", GEXX_WAIT_AS_SHOWN);
-  upcr_notify(has_value, value);
+  notify(has_value, value);
   complete(has_value, value, &info);
 }
 
