@@ -30,6 +30,14 @@ foreach(case IN ITEMS ${tmb_bug_cases} chaos chaos_ends chaos_needs deviation fl
     SKIP_RETURN_CODE 77)
 endforeach()
 
+# Damaged recordings: some, and each night others.
+set(tmb_damage python3 "${PROJECT_SOURCE_DIR}/tests/replay/damage.py"
+  $<TARGET_FILE:tombolo_tool> $<TARGET_FILE:replay.bugs>)
+add_test(NAME multi.replay_damage COMMAND ${tmb_damage} --count 100)
+add_test(NAME multi.replay_damage_long COMMAND ${tmb_damage} --random --count 2000)
+set_tests_properties(multi.replay_damage PROPERTIES LABELS multi TIMEOUT 120)
+set_tests_properties(multi.replay_damage_long PROPERTIES LABELS "multi;nightly" TIMEOUT 900)
+
 # Threads that synchronise by atomic operations, compiled with --check.
 find_program(TMB_CHECK_GCC NAMES gcc DOC "gcc, for a test of tombolo cc --check")
 if(TMB_CHECK_GCC AND TARGET tombolo_check_client)

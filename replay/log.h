@@ -3,26 +3,33 @@
  * The recorded order of a run: one file `rank.N` for each rank, and the memory that ranks share.
  *
  * Owns: their layout. Included by replay/runtime, which writes and reads them in each rank, and by
- * tools/replay. A file is a head of RPL_HEAD_BYTES and then events of 16 bytes. It is mapped while
- * it is written, and its count is raised after each event, so it can be read up to the last event
- * of a rank that has died. The file `sites.N` has a line of text for each call of the program that
- * has an event: number, name of the call, offset in its module, path of the module. The threads
- * that the program has made have a file `rank.N.ID` each; the order in which those of a rank take
- * locks, send requests and take signals is in the files `locks.N`, `sends.N` and `takes.N`.
- * Invariants: numbers of sites begin at 1; positions of events never fall.
+ * tools/replay. A file is a head of RPL_HEAD_BYTES and then groups of events of 16 bytes. A group
+ * begins with RPL_SUMS_BYTES of the hashes of its blocks, but for the last block of the file, whose
+ * hash is in the head. A file is mapped while it is written, and its count is raised after each
+ * event, so it can be read up to the last event of a rank that has died. The file `sites.N` has a
+ * line of text for each call of the program that has an event: number, name of the call, offset in
+ * its module, hash of the line without it, path of the module. The threads that the program has
+ * made have a file `rank.N.ID` each, and a line with the number 0 that has ID in place of the
+ * offset; the order in which those of a rank take locks, send requests and take signals is in the
+ * files `locks.N`, `sends.N` and `takes.N`. Invariants: numbers of sites begin at 1; positions of
+ * events never fall; one of the two counts of a head holds for the events that are there, at any
+ * time.
  */
 #ifndef TMB_REPLAY_LOG_H
 #define TMB_REPLAY_LOG_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
-#define RPL_MAGIC       0x72706c32u
-#define RPL_HEAD_BYTES  4096u
-#define RPL_GROW_EVENTS 65536u /* the file grows by so many */
-#define RPL_GROW_THREAD 4096u  /* the file of a thread does by so many */
-#define RPL_PATH_BYTES  1024u
-#define RPL_NAME_BYTES  48u
+#define RPL_MAGIC        0x72706c33u
+#define RPL_HEAD_BYTES   4096u
+#define RPL_SUMS_BYTES   4096u
+#define RPL_BLOCK_EVENTS 256u   /* that have one hash */
+#define RPL_GROW_EVENTS  65536u /* of a group */
+#define RPL_GROW_THREAD  4096u  /* of a group in the file of a thread */
+#define RPL_PATH_BYTES   1024u
+#define RPL_NAME_BYTES   48u
 
 enum rpl_kind {
   RPL_REQUEST = 1, /* a handler of a request ran; arg: sender, detail: handler */
@@ -60,12 +67,64 @@ struct rpl_event {
 #define RPL_ID_FIRST    0u
 #define RPL_ID_HANDLERS 1u
 
-struct rpl_head {
-  uint32_t magic, event_bytes;
-  uint32_t rank, ranks;
-  uint64_t events;
-  uint32_t ended; /* the rank has reached its end in good order */
+/* Hash of bytes behind those of `h`: FNV-1a over words (draft-eastlake-fnv), each followed by a
+ * shift, so that the upper bits reach the lower ones. It changes with each word that changes. */
+static inline uint64_t rpl_hash(uint64_t h, const void *at, size_t bytes) {
+  for (size_t i = 0; i < bytes; i += sizeof h) {
+    uint64_t word = 0;
+    memcpy(&word, (const char *)at + i, bytes - i < sizeof word ? bytes - i : sizeof word);
+    h = (h ^ word) * UINT64_C(0x100000001b3);
+    h ^= h >> 32;
+  }
+  return h;
+}
+#define RPL_HASH_START UINT64_C(0xcbf29ce484222325)
+
+/* So many events there are, and the hash of those of the last block. */
+struct rpl_count {
+  uint64_t events, hash;
 };
+
+struct rpl_head {
+  struct rpl_identity {
+    uint32_t magic, event_bytes;
+    uint32_t rank, ranks;
+    uint32_t group;     /* events of a group */
+    uint32_t thread;    /* ID of the thread, 0: the file is of the rank */
+    char name[8];       /* of the file, without rank and thread */
+    uint64_t recording; /* the same in all files of one */
+  } is;
+  struct rpl_count count[2]; /* one of those with more events holds; both if the file has ended */
+  uint64_t ended;            /* rpl_end_mark: the rank has reached its end in good order; else 0 */
+};
+
+/* The hash of a block without events. */
+static inline uint64_t rpl_block_hash(const struct rpl_identity *is, uint64_t block) {
+  return rpl_hash(rpl_hash(RPL_HASH_START, is, sizeof *is), &block, sizeof block);
+}
+
+static inline uint64_t rpl_end_mark(const struct rpl_count *last) {
+  return rpl_hash(RPL_HASH_START, last, sizeof *last) | 1;
+}
+
+static inline uint64_t rpl_group_bytes(const struct rpl_identity *is) {
+  return RPL_SUMS_BYTES + (uint64_t)is->group * sizeof(struct rpl_event);
+}
+
+/* Bytes of a file of so many events, without room for more. */
+static inline uint64_t rpl_file_bytes(const struct rpl_identity *is, uint64_t events) {
+  const uint64_t groups = (events + is->group - 1) / is->group;
+  return RPL_HEAD_BYTES + groups * RPL_SUMS_BYTES + events * sizeof(struct rpl_event);
+}
+
+/* The hash of a line of `sites.N`; in place: offset or ID; module: text without the end of line. */
+static inline uint64_t rpl_site_hash(uint64_t recording, uint32_t rank, uint64_t number,
+                                     const char *call, uint64_t place, const char *module) {
+  const uint64_t words[4] = {recording, rank, number, place};
+  uint64_t h = rpl_hash(RPL_HASH_START, words, sizeof words);
+  h = rpl_hash(h, call, strlen(call) + 1);
+  return rpl_hash(h, module, strlen(module) + 1);
+}
 
 /* A call of the program, or what took its place. */
 struct rpl_place {
@@ -118,8 +177,9 @@ struct rpl_rank {
 struct rpl_area {
   uint32_t magic, ranks;
   uint64_t bytes;
-  uint32_t only;     /* not 0: a rank stands in a debugger: others wait without a limit */
-  uint32_t attached; /* ranks that have mapped it; atomic */
+  uint64_t recording; /* see struct rpl_head */
+  uint32_t only;      /* not 0: a rank stands in a debugger: others wait without a limit */
+  uint32_t attached;  /* ranks that have mapped it; atomic */
   struct rpl_bucket bucket[RPL_BUCKETS];
   struct rpl_rank rank[]; /* [ranks] */
 };

@@ -40,7 +40,7 @@ const struct rpl_event *rpl_due(enum rpl_kind kind) {
 }
 
 bool rpl_is_here(enum rpl_kind kind) {
-  const struct rpl_event *const end = rpl_own->log.events + rpl_own->log.head->events;
+  const struct rpl_event *const end = rpl_own->log.events + rpl_own->log.count;
   const struct rpl_event *e = rpl_log_next();
   while (e && e < end && rpl_compare(rpl_own, e) <= 0 && e->kind != kind &&
          (rpl_is_handler(e) || e->kind == RPL_THREAD || e->kind == RPL_NUMBER))

@@ -3,8 +3,8 @@
  * The file of a rank: written in a recording, read in a replay.
  *
  * Owns: the mapping, the table of sites. Called by order.c and start.c. Calls: mmap, dladdr1. A
- * recording maps RPL_GROW_EVENTS events at a time; the kernel writes them out also when the rank
- * is killed. Blocks are taken before they are mapped: a store to a full file system would end the
+ * recording maps a group of events at a time; the kernel writes them out also when the rank is
+ * killed. Blocks are taken before they are mapped: a store to a full file system would end the
  * program. Invariants: the count of the head is raised after the event is whole; a site is
  * written when it has its first event; what this file maps is out of the way, so that the segments
  * of the program are where they were in the recording: it may read addresses in them.
@@ -78,18 +78,41 @@ static bool take(int fd, uint64_t bytes) {
   return errno == 0;
 }
 
-/* Map room for more events behind those that are there. */
+/* Map a group for more events behind those that are there. */
 static bool grow(struct rpl_log *l) {
-  const uint64_t bytes = (uint64_t)l->room * sizeof(struct rpl_event);
-  const uint64_t at = RPL_HEAD_BYTES + l->head->events * sizeof(struct rpl_event);
-  if (l->events) (void)munmap(l->events, bytes);
+  const uint64_t bytes = rpl_group_bytes(&l->head->is);
+  const uint64_t at = RPL_HEAD_BYTES + l->count / l->head->is.group * bytes;
+  if (l->sums) (void)munmap(l->sums, bytes);
   l->next = 0;
-  l->events = NULL;
+  l->sums = NULL;
   if (!take(l->fd, at + bytes)) return false;
   void *const map = map_own(bytes, PROT_READ | PROT_WRITE, l->fd, (off_t)at);
   if (map == MAP_FAILED) return false;
-  l->events = map;
+  l->sums = map;
+  l->events = (void *)((char *)map + RPL_SUMS_BYTES);
   return true;
+}
+
+/* There are so many events. The older count is replaced: the newer one holds until then. */
+static void has_counted(struct rpl_log *l, uint64_t events) {
+  l->newer ^= 1;
+  struct rpl_count *const c = &l->head->count[l->newer];
+  __atomic_store_n(&c->hash, l->hash, __ATOMIC_RELEASE);
+  __atomic_store_n(&c->events, events, __ATOMIC_RELEASE);
+  l->count = events;
+}
+
+static uint64_t site_hash(uint32_t number, const char *call, uint64_t place, const char *module) {
+  return rpl_site_hash(rpl.area->recording, rpl.rank, number, call, place, module);
+}
+
+/* Tell that a thread has a file. */
+static bool name_thread(uint32_t id) {
+  static const char call[] = "thread";
+  char line[128];
+  const int n = snprintf(line, sizeof line, "0 %s 0x%llx %016llx -\n", call, (unsigned long long)id,
+                         (unsigned long long)site_hash(0, call, id, "-"));
+  return write(log_.sites_fd, line, (size_t)n) == n;
 }
 
 bool rpl_log_create_at(struct rpl_log *l, const char *name, uint32_t id) {
@@ -98,10 +121,18 @@ bool rpl_log_create_at(struct rpl_log *l, const char *name, uint32_t id) {
   void *const head = map_own(RPL_HEAD_BYTES, PROT_READ | PROT_WRITE, l->fd, 0);
   if (head == MAP_FAILED) return false;
   l->head = head;
-  *l->head =
-      (struct rpl_head){RPL_MAGIC, (uint32_t)sizeof(struct rpl_event), rpl.rank, rpl.ranks, 0, 0};
-  l->room = id ? RPL_GROW_THREAD : RPL_GROW_EVENTS;
-  return grow(l);
+  l->head->is = (struct rpl_identity){.magic = RPL_MAGIC,
+                                      .event_bytes = (uint32_t)sizeof(struct rpl_event),
+                                      .rank = rpl.rank,
+                                      .ranks = rpl.ranks,
+                                      .group = id ? RPL_GROW_THREAD : RPL_GROW_EVENTS,
+                                      .thread = id,
+                                      .recording = rpl.area->recording};
+  (void)snprintf(l->head->is.name, sizeof l->head->is.name, "%s", name);
+  l->hash = rpl_block_hash(&l->head->is, 0);
+  has_counted(l, 0);
+  has_counted(l, 0);
+  return (!id || name_thread(id)) && grow(l);
 }
 
 bool rpl_log_create(void) {
@@ -117,12 +148,26 @@ static void no_room(void) {
 }
 
 void rpl_log_append_to(struct rpl_log *l, const struct rpl_event *event) {
-  if (l->next == l->room && !grow(l)) {
+  if (l->next && l->next % RPL_BLOCK_EVENTS == 0) {
+    l->sums[l->next / RPL_BLOCK_EVENTS - 1] = l->hash;
+    l->hash = rpl_block_hash(&l->head->is, l->count / RPL_BLOCK_EVENTS);
+  }
+  if (l->next == l->head->is.group && !grow(l)) {
     no_room();
     return;
   }
   l->events[l->next++] = *event;
-  __atomic_store_n(&l->head->events, l->head->events + 1, __ATOMIC_RELEASE);
+  l->before = l->hash;
+  l->hash = rpl_hash(l->hash, event, sizeof *event);
+  has_counted(l, l->count + 1);
+}
+
+void rpl_log_repeat(struct rpl_log *l) {
+  struct rpl_event *const last = &l->events[l->next - 1], event = *last;
+  event.run++;
+  l->hash = rpl_hash(l->before, &event, sizeof event);
+  has_counted(l, l->count); /* before the event: each of the counts holds for a state of it */
+  __atomic_store_n(&last->run, event.run, __ATOMIC_RELEASE);
 }
 
 void rpl_log_append(struct rpl_thread *t, const struct rpl_event *event) {
@@ -134,8 +179,9 @@ void rpl_log_append(struct rpl_thread *t, const struct rpl_event *event) {
 
 void rpl_log_close(struct rpl_log *l) {
   if (!l->head) return;
-  l->head->ended = 1;
-  (void)ftruncate(l->fd, (off_t)(RPL_HEAD_BYTES + l->head->events * sizeof(struct rpl_event)));
+  has_counted(l, l->count);
+  l->head->ended = rpl_end_mark(&l->head->count[l->newer]);
+  (void)ftruncate(l->fd, (off_t)rpl_file_bytes(&l->head->is, l->count));
 }
 
 /* ---- calls of the program */
@@ -167,8 +213,9 @@ uint16_t rpl_log_site(const struct rpl_thread *t) {
   struct rpl_place place;
   char line[RPL_PATH_BYTES + 128];
   rpl_here(t, &place);
-  const int n = snprintf(line, sizeof line, "%u %s 0x%llx %s\n", log_.sites, place.call,
-                         (unsigned long long)place.offset, place.module);
+  const uint64_t hash = site_hash(log_.sites, place.call, place.offset, place.module);
+  const int n = snprintf(line, sizeof line, "%u %s 0x%llx %016llx %s\n", log_.sites, place.call,
+                         (unsigned long long)place.offset, (unsigned long long)hash, place.module);
   if (write(log_.sites_fd, line, (size_t)n) != n) return 0;
   log_.known[at].pc = t->pc;
   log_.known[at].call = t->call;
@@ -185,28 +232,47 @@ static bool read_sites(void) {
   if (!in || places == MAP_FAILED) return false;
   log_.places = places;
   unsigned number;
-  unsigned long long offset;
+  unsigned long long offset, hash;
   struct rpl_place p;
   memset(&p, 0, sizeof p);
-  while (fscanf(in, "%u %47s 0x%llx %1023[^\n]", &number, p.call, &offset, p.module) == 4) {
+  while (fscanf(in, "%u %47s 0x%llx %llx %1023[^\n]", &number, p.call, &offset, &hash, p.module) ==
+         5) {
     p.offset = offset;
-    if (number < SITES) log_.places[number] = p;
+    if (number && number < SITES) log_.places[number] = p;
   }
   fclose(in);
   return true;
+}
+
+/* Map the events of a file in a row. Returns whether it has so many. */
+static bool map_events(struct rpl_log *l, uint64_t file_bytes) {
+  const struct rpl_identity *const is = &l->head->is;
+  const struct rpl_count *const c = l->head->count;
+  const uint64_t group = (uint64_t)is->group * sizeof(struct rpl_event);
+  l->count = c[c[0].events < c[1].events].events;
+  if (l->count > file_bytes || rpl_file_bytes(is, l->count) > file_bytes) return false;
+  if (!l->count) return true;
+  const uint64_t groups = (l->count + is->group - 1) / is->group;
+  char *const at = map_own(groups * group, PROT_NONE, -1, 0);
+  for (uint64_t i = 0; at != MAP_FAILED && i < groups; i++)
+    if (mmap(at + i * group, group, PROT_READ, MAP_SHARED | MAP_FIXED, l->fd,
+             (off_t)(RPL_HEAD_BYTES + i * rpl_group_bytes(is) + RPL_SUMS_BYTES)) == MAP_FAILED)
+      return false;
+  l->events = (void *)at;
+  return at != MAP_FAILED;
 }
 
 bool rpl_log_open_at(struct rpl_log *l, const char *name, uint32_t id) {
   struct stat st;
   l->fd = open_file(name, id, O_RDONLY);
   if (l->fd < 0 || fstat(l->fd, &st) != 0 || st.st_size < (off_t)RPL_HEAD_BYTES) return false;
-  void *const map = map_own((size_t)st.st_size, PROT_READ, l->fd, 0);
+  void *const map = map_own(RPL_HEAD_BYTES, PROT_READ, l->fd, 0);
   if (map == MAP_FAILED) return false;
   l->head = map;
-  l->events = (void *)((char *)map + RPL_HEAD_BYTES);
-  const uint64_t room = ((uint64_t)st.st_size - RPL_HEAD_BYTES) / sizeof(struct rpl_event);
-  return l->head->magic == RPL_MAGIC && l->head->event_bytes == sizeof(struct rpl_event) &&
-         l->head->rank == rpl.rank && l->head->ranks == rpl.ranks && l->head->events <= room;
+  const struct rpl_identity *const is = &l->head->is;
+  return is->magic == RPL_MAGIC && is->event_bytes == sizeof(struct rpl_event) &&
+         is->rank == rpl.rank && is->ranks == rpl.ranks && is->group &&
+         map_events(l, (uint64_t)st.st_size);
 }
 
 bool rpl_log_open(void) {
@@ -216,11 +282,11 @@ bool rpl_log_open(void) {
 const struct rpl_event *rpl_log_next_of(const struct rpl_thread *t) {
   const struct rpl_log *const l = &t->log;
   const uint64_t next = rpl_log_number_of(t);
-  return l->head && next < l->head->events ? &l->events[next] : NULL;
+  return l->head && next < l->count ? &l->events[next] : NULL;
 }
 
 bool rpl_log_has_end(void) {
-  return rpl_first.log.head->ended;
+  return rpl_first.log.head->ended != 0;
 }
 
 uint64_t rpl_log_number_of(const struct rpl_thread *t) {

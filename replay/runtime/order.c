@@ -82,7 +82,7 @@ static const struct rpl_event *next_ran(struct rpl_thread *t) {
  * Under the lock. */
 static bool is_mine(const struct rpl_event *e) {
   const uint64_t number = rpl_log_number_of(&rpl_first);
-  const bool last = number + 1 == rpl_first.log.head->events;
+  const bool last = number + 1 == rpl_first.log.count;
   if (last || e[1].kind != RPL_THREAD) return rpl_own == &rpl_first;
   if (e[1].arg == RPL_ID_HANDLERS || alone == number + 1) return true;
   struct rpl_thread *const t = rpl_thread_of(e[1].arg);
@@ -98,7 +98,7 @@ struct more {
 };
 
 static struct more more_of(const struct rpl_event *e) {
-  const struct rpl_event *const end = rpl_first.log.events + rpl_first.log.head->events;
+  const struct rpl_event *const end = rpl_first.log.events + rpl_first.log.count;
   const struct rpl_event *at = e + 1;
   if (at < end && at->kind == RPL_THREAD) at++;
   const bool has = at < end && at->kind == RPL_NUMBER;
@@ -221,7 +221,7 @@ static void append_between(struct rpl_thread *t, uint8_t kind, uint32_t arg, uin
 }
 
 void rpl_note_between(enum rpl_kind kind, uint32_t from, uint8_t detail) {
-  const uint32_t number = (uint32_t)rpl_first.log.head->events;
+  const uint32_t number = (uint32_t)rpl_first.log.count;
   append_between(&rpl_first, (uint8_t)kind, from, detail);
   if (rpl_own == &rpl_first || rpl.mode != RPL_RECORDS) return;
   rpl_log_append(&rpl_first, &(struct rpl_event){.run = rpl_first.run,

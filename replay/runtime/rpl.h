@@ -68,9 +68,12 @@ extern struct rpl rpl;
 /* A file of events that is written or read. */
 struct rpl_log {
   struct rpl_head *head;    /* NULL: there is none */
-  struct rpl_event *events; /* recording: the window; replay: all */
-  uint64_t next;            /* of the window, or to be replayed */
-  uint32_t room;            /* of the window */
+  struct rpl_event *events; /* recording: the group; replay: all */
+  uint64_t count;           /* of events in the file */
+  uint64_t next;            /* of the group, or to be replayed */
+  uint64_t *sums;           /* recording: of the group */
+  uint64_t before, hash;    /* recording: of the last block without its last event, and with it */
+  uint32_t newer;           /* recording: which count of the head is the newer one */
   int fd;
 };
 
@@ -354,6 +357,8 @@ bool rpl_log_create_at(struct rpl_log *l, const char *name, uint32_t id);
 bool rpl_log_open_at(struct rpl_log *l, const char *name, uint32_t id);
 /* Append to a log; the second to one whose file is made if there is none. */
 void rpl_log_append_to(struct rpl_log *l, const struct rpl_event *event);
+/* The last event of the group comes once more in a row. */
+void rpl_log_repeat(struct rpl_log *l);
 void rpl_log_append(struct rpl_thread *t, const struct rpl_event *event);
 void rpl_log_close(struct rpl_log *l);
 /* Replay: the next event of a thread, NULL at the end; its number; and one step on. */

@@ -43,9 +43,9 @@ static uint32_t own_id(void) {
 void rpl_turn_note(struct rpl_turns *o, int failure) {
   const uint32_t id = own_id();
   rpl_lock();
-  struct rpl_event *const last = o->log.next ? &o->log.events[o->log.next - 1] : NULL;
+  const struct rpl_event *const last = o->log.next ? &o->log.events[o->log.next - 1] : NULL;
   if (!failure && last && last->arg == id && !last->repeat)
-    last->run++;
+    rpl_log_repeat(&o->log);
   else
     rpl_log_append_to(
         &o->log,
@@ -55,7 +55,7 @@ void rpl_turn_note(struct rpl_turns *o, int failure) {
 
 static const struct rpl_event *next_event(const struct rpl_turns *o) {
   const uint64_t next = __atomic_load_n(&o->next, __ATOMIC_ACQUIRE);
-  return next < o->log.head->events ? &o->log.events[next] : NULL;
+  return next < o->log.count ? &o->log.events[next] : NULL;
 }
 
 /* A wait lasts long. */

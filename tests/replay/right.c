@@ -5,6 +5,9 @@
  */
 #include "bugs.h"
 
+#include <pthread.h>
+#include <signal.h>
+
 /* A test of implicit handles is true where nothing was started since. */
 SCRIPTED(nothing_started) {
   long it = me;
@@ -295,5 +298,30 @@ SCRIPTED(everything) {
   }
   printf("rank %u: %d %s%s\n", me, stops, order, text);
   fflush(stdout);
+  gex_AD_Destroy(ad);
+}
+
+/* More events than a group of the file holds, and fewer in a second thread. With a further argument
+ * rank 1 is killed behind them. */
+static long add(gex_AD_t ad, int times) {
+  uint64_t old = 0;
+  for (int i = 0; i < times; i++)
+    gex_Event_Wait(gex_AD_OpNB_U64(ad, &old, me, base[me], GEX_OP_FADD, 1, 0, 0));
+  return (long)old;
+}
+static void *add_some(void *ad) {
+  (void)add(*(gex_AD_t *)ad, 5000);
+  return NULL;
+}
+SCRIPTED(many_events) {
+  gex_AD_t ad;
+  pthread_t thread;
+  gex_AD_Create(&ad, tm, GEX_DT_U64, GEX_OP_FADD, 0);
+  barrier();
+  if (pthread_create(&thread, NULL, add_some, &ad) == 0) (void)pthread_join(thread, NULL);
+  printf("rank %u: %ld\n", me, add(ad, 70000));
+  fflush(stdout);
+  if (changed && me == 1) (void)raise(SIGKILL);
+  barrier();
   gex_AD_Destroy(ad);
 }

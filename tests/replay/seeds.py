@@ -7,9 +7,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 
-def main(about, fault_of, replays, kept=()):
+def main(about, fault_of, replays=1, kept=(), work=None):
     """Runs the seeds that the command line names, and those of kept; prints what is wrong.
 
+    work: a folder for all of them, options.work.
     fault_of(options, seed) returns what is wrong with a seed, or None. Returns an exit code.
     """
     parser = argparse.ArgumentParser(description=about.split("\n", maxsplit=1)[0])
@@ -20,6 +21,7 @@ def main(about, fault_of, replays, kept=()):
     parser.add_argument("--replays", type=int, default=replays)
     parser.add_argument("--random", action="store_true", help="other seeds in each run")
     options = parser.parse_args()
+    options.work = work
     if options.random:
         options.first = int(time.time()) % 1000000 * 1000
         print(f"seeds from {options.first} on", flush=True)

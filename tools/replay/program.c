@@ -2,10 +2,10 @@
 /*
  * Which program a recording is of.
  *
- * Owns: the file `program` of a recording: a hash of the program's bytes, its path, and its
- * arguments, each as text that ends with a zero. Called by replay.c. Calls: nothing. A replay by
- * another program is no error, because one that was compiled anew with `-g` or a print more keeps
- * the order. Invariant: a recording without this file is replayed without a word.
+ * Owns: the file `program` of a recording: a hash of what follows, one of the program's bytes, its
+ * path, and its arguments, each as text that ends with a zero. Called by replay.c. Calls: nothing.
+ * A replay by another program is no error, because one that was compiled anew with `-g` or a print
+ * more keeps the order. Invariant: a recording without this file is replayed without a word.
  */
 #include "replay/replay.h"
 #include "tool.h"
@@ -19,17 +19,14 @@
 #include <unistd.h>
 
 #define FILE_BYTES_MAX (1 << 20) /* arguments behind it are not compared */
-#define HASH_PRIME     UINT64_C(0x100000001b3)
 
-/* FNV-1a of a file (datatracker.ietf.org/doc/html/draft-eastlake-fnv), over words. */
+/* Hash of a file, over words. */
 static uint64_t hash_file(const char *path) {
   static uint64_t words[8192];
-  uint64_t h = UINT64_C(0xcbf29ce484222325);
+  uint64_t h = RPL_HASH_START;
   FILE *const in = fopen(path, "re");
   size_t bytes;
-  memset(words, 0, sizeof words);
-  while (in && (bytes = fread(words, 1, sizeof words, in)) > 0)
-    for (size_t i = 0; i * sizeof *words < bytes; i++) h = (h ^ words[i]) * HASH_PRIME;
+  while (in && (bytes = fread(words, 1, sizeof words, in)) > 0) h = rpl_hash(h, words, bytes);
   if (in) fclose(in);
   return h;
 }
@@ -87,9 +84,18 @@ void replay_program(const struct replay_run *run, const char *program, char **ar
   char *const is = both, *const was = both + FILE_BYTES_MAX + 1;
   const size_t is_bytes = describe(is, program, argv);
   FILE *const file = fopen(path, run->record ? "we" : "re");
-  if (file && run->record) (void)fwrite(is, 1, is_bytes, file);
+  if (file && run->record) {
+    fprintf(file, "%016llx%c",
+            (unsigned long long)replay_program_hash(run->recording, is, is_bytes), 0);
+    (void)fwrite(is, 1, is_bytes, file);
+  }
+  if (file && run->replay) (void)fseek(file, REPLAY_SEAL_BYTES, SEEK_SET);
   const size_t was_bytes = file && run->replay ? fread(was, 1, FILE_BYTES_MAX, file) : 0;
   if (file) fclose(file);
   if (was_bytes > 18 && was[was_bytes - 1] == '\0') compare(folder, was, was_bytes, is, is_bytes);
   free(both);
+}
+
+uint64_t replay_program_hash(uint64_t recording, const void *text, size_t bytes) {
+  return rpl_hash(rpl_hash(RPL_HASH_START, &recording, sizeof recording), text, bytes);
 }

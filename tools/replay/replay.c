@@ -26,6 +26,7 @@
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ONLY_GRACE_S "86400" /* a day: the largest value of the setting */
@@ -40,7 +41,15 @@ static bool read_head(const char *folder, struct rpl_head *head) {
   if (fd >= 0) errno = 0;
   const bool whole = fd >= 0 && read(fd, head, sizeof *head) == (ssize_t)sizeof *head;
   if (fd >= 0) close(fd);
-  return whole && head->magic == RPL_MAGIC && head->event_bytes == sizeof(struct rpl_event);
+  return whole && head->is.magic == RPL_MAGIC && head->is.event_bytes == sizeof(struct rpl_event);
+}
+
+/* A name for a new recording. */
+static uint64_t new_name(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  const uint64_t words[3] = {(uint64_t)now.tv_sec, (uint64_t)now.tv_nsec, (uint64_t)getpid()};
+  return rpl_hash(RPL_HASH_START, words, sizeof words);
 }
 
 /* Delete the files of an earlier recording: it may have had more ranks or threads. */
@@ -79,21 +88,24 @@ static int begin_record(const char *folder) {
   return 0;
 }
 
-static int begin_replay(const char *folder, uint32_t *ranks) {
+static int begin_replay(const char *folder, uint32_t *ranks, uint64_t *recording) {
   struct rpl_head head;
   if (!read_head(folder, &head)) {
-    const char *const why = errno ? strerror(errno) : "it is damaged, or of another version";
+    const char *const why =
+        errno ? strerror(errno) : "byte 0: it is damaged, or of another version";
     tmb_print("run: --replay %s: there is no recording; give a folder that --record has written "
               "(%s/rank.0: %s)",
               folder, folder, why);
     return TOOL_EXIT_USAGE;
   }
-  if (*ranks && *ranks != head.ranks) {
-    tmb_print("run: --replay %s: %u ranks were recorded, not %u; leave out -n", folder, head.ranks,
-              *ranks);
+  if (!replay_is_whole(folder, &head)) return TOOL_EXIT_USAGE;
+  if (*ranks && *ranks != head.is.ranks) {
+    tmb_print("run: --replay %s: %u ranks were recorded, not %u; leave out -n", folder,
+              head.is.ranks, *ranks);
     return TOOL_EXIT_USAGE;
   }
-  *ranks = head.ranks;
+  *ranks = head.is.ranks;
+  *recording = head.is.recording;
   return 0;
 }
 
@@ -113,6 +125,7 @@ static int make_area(struct replay_run *run, uint32_t ranks) {
   run->area->magic = RPL_MAGIC;
   run->area->ranks = ranks;
   run->area->bytes = bytes;
+  run->area->recording = run->recording;
   run->area->only = run->only != NULL;
   snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), run->fd);
   tmb_env_set("TOMBOLO_REPLAY_AREA", path);
@@ -188,11 +201,12 @@ static int begin_only(const struct replay_run *run, uint32_t ranks) {
 }
 
 /* The folder of a recording, made or read. out whole: its path, empty: there is none. */
-static int begin_folder(const struct replay_run *run, uint32_t *ranks, char whole[PATH_MAX]) {
+static int begin_folder(struct replay_run *run, uint32_t *ranks, char whole[PATH_MAX]) {
   const char *const folder = run->record ? run->record : run->replay;
   *whole = '\0';
   if (!folder) return 0;
-  const int rc = run->record ? begin_record(folder) : begin_replay(folder, ranks);
+  run->recording = new_name();
+  const int rc = run->record ? begin_record(folder) : begin_replay(folder, ranks, &run->recording);
   if (rc || realpath(folder, whole)) return rc;
   tmb_print("run: %s: %s", folder, strerror(errno));
   return TOOL_EXIT_FAILED;

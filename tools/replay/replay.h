@@ -31,6 +31,7 @@ struct replay_run {
   const char *chaos;           /* SEED, SEED:LIST or FROM..TO; NULL: none */
   unsigned long long from, to; /* of the seeds */
   struct replay_taken *taken;  /* filled at the end, NULL: nobody asks */
+  uint64_t recording;          /* its name, see struct rpl_head */
   struct rpl_area *area;
   int fd;
 };
@@ -55,9 +56,17 @@ bool replay_chaos_loop(struct replay_run *run, char **argv, int *code);
  * file; argv: its words. */
 void replay_program(const struct replay_run *run, const char *program, char **argv);
 
+/* The hash at the begin of the file `program`, 16 digits and a zero, of the text behind it. */
+#define REPLAY_SEAL_BYTES 17
+uint64_t replay_program_hash(uint64_t recording, const void *text, size_t bytes);
+
 /* Make or read the folder and the area, and set what the ranks need in the environment. in,out
  * ranks: of the job, 0: as recorded. Returns 0 or an exit code after a message. */
 int replay_begin(struct replay_run *run, uint32_t *ranks);
+
+/* Whether all files of a recording are as they were written, else prints what is wrong. in first:
+ * the head of the file of rank 0. */
+bool replay_is_whole(const char *folder, const struct rpl_head *first);
 
 /* Print deviations. in code: of the job. Returns the exit code of the run. */
 int replay_end(struct replay_run *run, int code);
