@@ -10,6 +10,7 @@
 #define TMB_TOOL_H
 
 #include <argp.h>
+#include <stdbool.h>
 
 /* Exit codes. Usage: wrong arguments; the message names argument, value and remedy. */
 #define TOOL_EXIT_FAILED         1
@@ -53,6 +54,9 @@ const char *tool_root(void);
 /* Folder of the libraries in it: lib, or lib64 and the like of a distribution; lib in a build tree,
  * _lib in a Python wheel. NULL with errno. */
 const char *tool_libraries(void);
+
+/* Whether a command, of which the first word counts, is a program that can be executed. */
+bool tool_program_exists(const char *command);
 
 /* "tombolo 0.1.0 (revision)" as printed by --version. */
 const char *tool_version(void);

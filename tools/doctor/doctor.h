@@ -69,9 +69,6 @@ struct doctor_program {
   size_t text_bytes; /* of that */
 };
 
-/* Whether a command, of which the first word counts, is a program that can be executed. */
-bool doctor_program_exists(const char *command);
-
 /* Start a program with both of its output streams kept; its input is empty. in argv: [ ], ends with
  * NULL. */
 void doctor_program_start(struct doctor_program *p, char *const argv[]);

@@ -229,7 +229,7 @@ static void judge_host(struct doctor *d, const char *host, struct doctor_program
 }
 
 void doctor_hosts(struct doctor *d, const struct host_list *list) {
-  if (list->count == 0 || !doctor_program_exists(doctor_ssh_command())) return;
+  if (list->count == 0 || !tool_program_exists(doctor_ssh_command())) return;
   struct doctor_program *programs = calloc(list->count, sizeof *programs);
   if (!programs) {
     doctor_add(d, DOCTOR_ERROR, "hosts", "Ask for fewer hosts at once.", "out of memory for %u",

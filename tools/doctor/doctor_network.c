@@ -111,7 +111,7 @@ static void check_libraries(struct doctor *d) {
        "If you want encryption: install libsodium23."},
   };
   for (size_t i = 0; i < TMB_ARRAY_LEN(libraries); i++) check_library(d, &libraries[i]);
-  const bool mpi = doctor_program_exists("mpirun") || doctor_program_exists("mpiexec");
+  const bool mpi = tool_program_exists("mpirun") || tool_program_exists("mpiexec");
   if (mpi)
     doctor_add(d, DOCTOR_OK, "MPI", NULL, "its launcher is there");
   else
@@ -127,7 +127,7 @@ const char *doctor_ssh_command(void) {
 
 static void check_ssh(struct doctor *d) {
   const char *command = doctor_ssh_command();
-  if (doctor_program_exists(command))
+  if (tool_program_exists(command))
     doctor_add(d, DOCTOR_OK, "ssh", NULL, "%s", command);
   else
     doctor_add(d, d->hosts ? DOCTOR_ERROR : DOCTOR_WARNING, "ssh",

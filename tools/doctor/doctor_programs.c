@@ -6,6 +6,7 @@
  * Invariants: a program that does not end in time is killed with its process group, and waited for.
  */
 #include "doctor/doctor.h"
+#include "tool.h"
 
 #include "base/config.h"
 #include "os/os.h"
@@ -23,23 +24,6 @@
 enum { PATH_BYTES = 4096, GFORTRAN_FIRST = 11, GFORTRAN_LAST = 16, FLANG_FIRST = 22 };
 
 #define COMPILER_NS UINT64_C(10000000000)
-
-bool doctor_program_exists(const char *command) {
-  char path[PATH_BYTES];
-  const int length = (int)strcspn(command, " \t");
-  if (length == 0) return false;
-  if (memchr(command, '/', (size_t)length)) {
-    snprintf(path, sizeof path, "%.*s", length, command);
-    return access(path, X_OK) == 0;
-  }
-  for (const char *p = tmb_env_get("PATH"); p && *p;) {
-    const int folder = (int)strcspn(p, ":");
-    snprintf(path, sizeof path, "%.*s/%.*s", folder, p, length, command);
-    if (folder > 0 && access(path, X_OK) == 0) return true;
-    p += folder + (p[folder] == ':');
-  }
-  return false;
-}
 
 /* In a fork: become the program. */
 _Noreturn static void become(char *const argv[], const int ends[2]) {
@@ -110,7 +94,7 @@ static void ask_compiler(struct doctor_program *p, const char *command, const ch
   char program[PATH_BYTES], argument[64];
   char *argv[] = {program, argument, NULL};
   *p = (struct doctor_program){.pid = -1};
-  if (!doctor_program_exists(command)) return;
+  if (!tool_program_exists(command)) return;
   snprintf(program, sizeof program, "%.*s", (int)strcspn(command, " \t"), command);
   snprintf(argument, sizeof argument, "%s", option);
   doctor_program_start(p, argv);

@@ -167,22 +167,6 @@ char **replay_only_child(const struct replay_run *run, uint32_t rank, char **arg
   return all;
 }
 
-/* Whether the command of --only can be executed: the other ranks would wait for it for long. */
-static bool has_command(const char *words) {
-  char path[PATH_MAX];
-  words += strspn(words, " ");
-  const int length = (int)strcspn(words, " ");
-  if (memchr(words, '/', (size_t)length))
-    return snprintf(path, sizeof path, "%.*s", length, words) < PATH_MAX && access(path, X_OK) == 0;
-  const char *dirs = tmb_env_get("PATH");
-  if (!dirs) dirs = "/usr/local/bin:/usr/bin:/bin";
-  for (size_t n; n = strcspn(dirs, ":"), n || *dirs; dirs += n + (dirs[n] == ':'))
-    if (snprintf(path, sizeof path, "%.*s/%.*s", (int)n, dirs, length, words) < PATH_MAX &&
-        access(path, X_OK) == 0)
-      return true;
-  return false;
-}
-
 /* The rank of --only is there; the job waits for it, as long as it stands in a debugger. */
 static int begin_only(const struct replay_run *run, uint32_t ranks) {
   if (!run->only) return 0;
@@ -191,7 +175,7 @@ static int begin_only(const struct replay_run *run, uint32_t ranks) {
     return TOOL_EXIT_USAGE;
   }
   const char *const command = strchr(run->only, ':');
-  if (command && !has_command(command + 1)) {
+  if (command && !tool_program_exists(command + 1)) {
     tmb_print("run: --only %s: the command cannot be executed", run->only);
     return TOOL_EXIT_USAGE;
   }
