@@ -6,7 +6,8 @@ Usage: count_paths.py [--build DIR] [--check | --record | --markdown | --dump FO
 Runs build/bench/tombolo-bench-count (SEQ), -count-par (PAR) and -count-fortran, if gfortran is
 there, as two ranks under valgrind; each path is a function path_* that rank 0 calls a known number
 of times (bench/lib/paths.h). bench/count_python.py is one rank; its paths are the extension's
-functions behind a[rank, i]. Prints a line a path; --markdown prints the tables of study/RESULTS.md
+functions behind a[rank, i]. That of udp is a unit test: two engines over a wire in memory.
+Prints a line a path; --markdown prints the tables of study/RESULTS.md
 instead. --check exits 1 when a path takes more than a tenth above what bench/path_counts.json
 records, and 77, with the reason, where no record applies: without valgrind, with another compiler,
 other flags or a sanitizer. --record writes the record of this compiler anew. --dump keeps
@@ -30,6 +31,7 @@ MODES = {
     "PAR": "tombolo-bench-count-par",
     "gfortran": "tombolo-bench-count-fortran",
     "Python": "count_python.py",
+    "udp": "unit.net.udp.udp_count",
 }
 PYTHON = "/usr/bin/python3"  # that which the package is built for
 SLACK = 1.10
@@ -83,6 +85,8 @@ def dump_total(path):
 
 def job_of(build, mode):
     """(ranks, where counting begins and ends, what has the counts written, program) of a mode."""
+    if mode == "udp":
+        return 1, ("path_*",), "paths_end*", [build / "tests" / "unit" / MODES[mode]]
     if mode == "Python":
         program = [PYTHON, ROOT / "bench" / MODES[mode]]
         return 1, ("get_item", "set_item"), "tmbpy_future_quiet", program
@@ -132,6 +136,7 @@ def count_all(build, dump):
     there = {
         "gfortran": build / "bench" / MODES["gfortran"],
         "Python": build / "python" / "tombolo" / "_core.abi3.so",
+        "udp": build / "tests" / "unit" / MODES["udp"],
     }
     modes = [m for m in MODES if m not in there or there[m].exists()]
     if dump:
@@ -186,7 +191,7 @@ def check(counts, record):
 def print_table(counts, markdown):
     """Prints one table for each set of paths."""
     tables = [[m for m in counts if m in ("SEQ", "PAR")]]
-    tables += [[m for m in counts if language in m] for language in ("gfortran", "Python")]
+    tables += [[m for m in counts if language in m] for language in ("gfortran", "Python", "udp")]
     for modes in filter(None, tables):
         if markdown:
             print(f"| path | {' | '.join(modes)} |\n|---{'|---' * len(modes)}|")
@@ -195,7 +200,7 @@ def print_table(counts, markdown):
             if markdown:
                 print(f"| {name} | {' | '.join(map(str, cells))} |")
             else:
-                print(f"{name:45}" + "".join(f" {n:6}" for n in cells))
+                print(f"{name:49}" + "".join(f" {n:6}" for n in cells))
 
 
 def write_record(records, facts, counts):
