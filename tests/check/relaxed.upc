@@ -136,11 +136,18 @@ CASE(memory) {
   upc_barrier;
   if (MYTHREAD == 2) upc_free(all);
 }
+static bupc_sem_t *shared sems[THREADS];
+CASE(memory_semaphore) {
+  bupc_sem_free(bupc_sem_alloc(0));
+  sems[MYTHREAD] = bupc_sem_alloc(0); /* memory: memory_semaphore */
+}
 CASE(ok_memory) {
   upc_lock_t *const mine = upc_global_lock_alloc();
+  sems[MYTHREAD] = bupc_sem_alloc(BUPC_SEM_INTEGER);
   blocks[MYTHREAD] = (shared int *)upc_alloc(8);
   upc_barrier;
   upc_free(blocks[(MYTHREAD + 1) % THREADS]); /* of another thread */
+  bupc_sem_free(sems[(MYTHREAD + 1) % THREADS]);
   upc_lock_free(mine);
   upc_all_free(upc_all_alloc(THREADS, 4));
   if (MYTHREAD == 1) upc_free(upc_global_alloc(8, 4));
@@ -184,6 +191,7 @@ static const struct {
     C(leak_implicit),
     C(leak_barrier),
     C(memory),
+    C(memory_semaphore),
     C(ok_memory),
     C(ok_leak),
 };

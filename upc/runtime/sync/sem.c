@@ -77,7 +77,10 @@ static struct upcr_sem *take_freed(uint64_t flags) {
 sem_t bupc_sem_alloc(int flags) {
   const uint64_t all = complete_flags(flags, "bupc_sem_alloc");
   struct upcr_sem *here = take_freed(all);
-  if (here) return here->name;
+  if (here) {
+    gexx_check_allocated((gex_Rank_t)upcr_mythread, upcr_addrfield(here->name));
+    return here->name;
+  }
   const sem_t s = upc_alloc(sizeof(struct upcr_sem));
   if (!s) rt_fatal("bupc_sem_alloc: no shared memory is left; raise GASNET_MAX_SEGSIZE [TMB-2133]");
   here = (struct upcr_sem *)(void *)rt_mapped(s);
@@ -166,6 +169,7 @@ void bupc_sem_free(sem_t s) {
   upcr_getns(&freed, at, sizeof freed);
   if (freed) rt_fatal("bupc_sem_free: the semaphore was freed before [TMB-2128]");
   freed = 1;
+  gexx_check_freed((gex_Rank_t)upcr_threadof(s), upcr_addrfield(s));
   upcr_putns(at, &freed, sizeof freed);
 }
 
