@@ -317,6 +317,15 @@ def check_commands(page, text):
             yield f"{page.relative_to(ROOT)}: {path} is not executable"
 
 
+def check_ignored(page, text):
+    """Yields programs that commands of a page make in the sources, and that git takes for new."""
+    folder = ROOT / FOLDERS.get(page.stem, "examples") if page.parent == BOOK else ROOT
+    for program in re.findall(r"(?m)^ *(?:tombolo )?\w*cc\b.* -o ([\w.]+)", text):
+        asked = ["git", "-C", folder, "check-ignore", "--quiet", program]
+        if subprocess.run(asked, stderr=subprocess.DEVNULL, check=False).returncode == 1:
+            yield f"{page.relative_to(ROOT)}: no .gitignore names the program {program}"
+
+
 def check_headings(page, text):
     """Yields headings that stand behind other words of their line, so that they are none."""
     text = re.sub(r"(?ms)^ *```.*?^ *```$|`[^`\n]*`", "", text)
@@ -377,13 +386,14 @@ def check():
         faults += [*check_links(page, text), *check_lists(page, text), *check_headings(page, text),
                    *check_commands(page, text)]
         if page in chapters:
-            faults += check_names(page, text, known)
+            faults += [*check_names(page, text, known), *check_ignored(page, text)]
             try:
                 faults += check_blocks(page, text)
             except Wrong as wrong:
                 faults.append(f"{page.relative_to(ROOT)}: {wrong}")
     for page in sorted(ROOT.glob("*.md")):
-        faults += check_headings(page, page.read_text(encoding="utf-8"))
+        text = page.read_text(encoding="utf-8")
+        faults += [*check_headings(page, text), *check_ignored(page, text)]
     faults += [*check_reach(), *check_records(), *check_settings(), *check_changelog()]
     print("\n".join(faults + [f"book: {len(chapters)} chapters, {len(faults)} faults"]))
     return 1 if faults or not chapters else 0

@@ -4,6 +4,7 @@
 
 import json
 import os
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -119,6 +120,10 @@ def failures():
         (book.DOCS / "README.md").write_text(text, encoding="utf-8")
         if len(list(book.check_reach())) != wanted:
             yield f"pages that nothing leads to: {list(book.check_reach())}"
+    for page, name, wanted in ((book.BOOK / "a.md", "a", 0), (book.BOOK / "a.md", "b", 1),
+                               (book.ROOT / "a.md", "a", 1)):
+        if len([*book.check_ignored(page, f"tombolo cc --seq a.c -o {name}\n")]) != wanted:
+            yield f"programs of {page.name} that git does not ignore: not {wanted}"
     for text, wanted in LISTS:
         if book.deep_lists(text) != wanted:
             yield f"a list: {book.deep_lists(text)!r}, expected {wanted!r}"
@@ -136,6 +141,8 @@ def main():
         book.BOOK.mkdir(parents=True)
         (book.ROOT / "examples").mkdir()
         (book.ROOT / "examples" / "a.c").write_text(PROGRAM, encoding="utf-8")
+        subprocess.run(["git", "init", "--quiet", folder], check=True)
+        (book.ROOT / "examples" / ".gitignore").write_text("a\n", encoding="utf-8")
         (book.ROOT / "examples" / "a.sh").write_text("#!/bin/sh\n", encoding="utf-8")
         found = list(failures())
     cases = len(FAULTS) + len(LISTS) + len(COMMANDS) + 10

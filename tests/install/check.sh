@@ -126,6 +126,20 @@ by_pkg_config() {
     run_client ./client
   done
   as_start_says
+  sources_alone
+}
+
+# A program that the Book's commands have made beside its source is not installed.
+sources_alone() {
+  made=$here/../../examples/install-check
+  trap 'rm -rf "$work" "$made"' EXIT
+  touch "$made"
+  DESTDIR=$work/docs cmake --install "$build" --component doc >"$work/install.log"
+  find docs -name neighbour.c | grep -q . || { echo "FAILED: no examples are installed"; exit 1; }
+  if find docs -name install-check | grep .; then
+    echo "FAILED: that is no source, and is installed"
+    exit 1
+  fi
 }
 
 # Each of examples/*.c, neighbour.c last, compiled by the line of the first chapter with pkg-config.
