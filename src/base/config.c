@@ -23,19 +23,20 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TEXT_BYTES = 256, NAME_BYTES = 96 };
+enum { TEXT_BYTES = 256, NAME_BYTES = 96, WHY_BYTES = 4 * TEXT_BYTES };
 
 struct value {
   bool is_set;                        /* not the default */
   bool over_env;                      /* `forced` replaces the environment too */
   bool limited;                       /* the text was beyond the range: its end is used */
   bool former;                        /* found under the name of tmb_cfg_former */
+  bool from_env;                      /* found in the environment */
   const char *text;                   /* as given; for TMB_ENUM the row's spelling; NULL: unset */
   const char *forced, *forced_source; /* from tmb_cfg_override, or NULL */
   int64_t integer; /* TMB_BOOL, TMB_INT, TMB_SIZE, index of TMB_ENUM (-1: unset) */
   double real;
-  const char *name; /* that was found in the environment, else the row's first */
-  char source[NAME_BYTES];
+  const char *name;   /* that was found in the environment, else the row's first */
+  const char *source; /* as tmb_cfg_source gives it; from the environment: set by load */
 };
 
 static struct value values[TMB_CFG_COUNT];
@@ -61,6 +62,10 @@ const char *tmb_env_get(const char *name) {
 void tmb_env_set(const char *name, const char *value) {
   if (setenv(name, value, 1) != 0)
     tmb_fatal("cannot set environment variable \"%s\" to \"%s\": %m", name, value);
+}
+
+void tmb_env_lend(char *entry) {
+  if (putenv(entry) != 0) tmb_fatal("cannot set environment variable \"%s\": %m", entry);
 }
 
 void tmb_env_unset(const char *name) {
@@ -165,45 +170,41 @@ char *tmb_cfg_allowed(enum tmb_cfg_id id, char *buf, size_t buf_bytes) {
 /* Reports the error in the text of a setting. */
 static void explain(enum tmb_cfg_id id, const struct value *v, const char *text,
                     const char *allowed, char *why, size_t why_bytes) {
-  const bool from_env = strncmp(v->source, "environment ", 12) == 0;
   snprintf(why, why_bytes, "setting %s=\"%s\"%s%s is not valid: expected %s; it means: %s", v->name,
-           text, from_env ? "" : ", from ", from_env ? "" : v->source, allowed,
+           text, v->from_env ? "" : ", from ", v->from_env ? "" : v->source, allowed,
            tmb_cfg_rows[id].help);
 }
 
 void tmb_cfg_bad_value(enum tmb_cfg_id id, const char *allowed) {
-  char why[TEXT_BYTES * 4];
+  char why[WHY_BYTES];
   const char *text = tmb_cfg_text(id);
   explain(id, &values[id], text ? text : "", allowed, why, sizeof why);
   tmb_wrong_setting("%s", why);
 }
 
-/* Finds the text for a setting and where it comes from; fills v->name, v->source, v->is_set. */
-static const char *find_text(enum tmb_cfg_id id, struct value *v) {
+/* Finds the text for a setting and where it comes from; fills v->name, v->source, v->is_set. out
+ * found: [NAME_BYTES] the name in the environment, if v->from_env. */
+static const char *find_text(enum tmb_cfg_id id, struct value *v, char *found) {
   const struct tmb_cfg_row *row = &tmb_cfg_rows[id];
   char former[NAME_BYTES];
   const char *const names[] = {row->name, row->alias, tmb_cfg_former(id, former, sizeof former)};
   v->is_set = true;
-  v->former = false;
+  v->former = v->from_env = false;
   v->name = row->name ? row->name : row->alias;
-  if (v->forced && v->over_env) {
-    snprintf(v->source, sizeof v->source, "%s", v->forced_source);
-    return v->forced;
-  }
+  v->source = v->forced_source;
+  if (v->forced && v->over_env) return v->forced;
   for (size_t i = 0; i < TMB_ARRAY_LEN(names); i++) {
     const char *text = names[i] ? getenv(names[i]) : NULL;
     if (!text || *text == '\0') continue;
     v->former = names[i] == former;
     if (!v->former) v->name = names[i];
-    snprintf(v->source, sizeof v->source, "environment %s", names[i]);
+    v->from_env = true;
+    snprintf(found, NAME_BYTES, "%s", names[i]);
     return text;
   }
-  if (v->forced) {
-    snprintf(v->source, sizeof v->source, "%s", v->forced_source);
-    return v->forced;
-  }
+  if (v->forced) return v->forced;
   v->is_set = false;
-  snprintf(v->source, sizeof v->source, "default");
+  v->source = "default";
   return row->dflt;
 }
 
@@ -229,21 +230,22 @@ static bool limit_number(enum tmb_cfg_id id, const char *text, struct value *v, 
 }
 
 /*
- * Finds and parses the text of setting `id` into *v. out word: [TEXT_BYTES] spelling of an enum.
- * Returns the text, NULL if unset, or NULL and `why` filled if it is wrong.
+ * Finds and parses the text of setting `id` into *v. out found: as find_text. out word:
+ * [TEXT_BYTES] spelling of an enum. out why: [WHY_BYTES]. Returns the text, NULL if unset, or NULL
+ * and `why` filled if it is wrong.
  */
-static const char *read_setting(enum tmb_cfg_id id, struct value *v, char *word, char *why,
-                                size_t why_bytes) {
+static const char *read_setting(enum tmb_cfg_id id, struct value *v, char *found, char *word,
+                                char *why) {
   char allowed[TEXT_BYTES];
   word[0] = why[0] = '\0';
   v->integer = tmb_cfg_rows[id].type == TMB_ENUM ? -1 : 0;
   v->real = 0;
   v->limited = false;
-  const char *text = find_text(id, v);
+  const char *text = find_text(id, v, found);
   if (!text || parse_value(id, text, v, word) == TMB_OK) return text;
   if (limit_number(id, text, v, word)) return text;
   tmb_cfg_allowed(id, allowed, sizeof allowed);
-  explain(id, v, text, allowed, why, why_bytes);
+  explain(id, v, text, allowed, why, WHY_BYTES);
   return NULL;
 }
 
@@ -252,9 +254,22 @@ int tmb_cfg_check(enum tmb_cfg_id id, char *why, size_t why_bytes) {
   pthread_mutex_lock(&lock);
   struct value v = values[id];
   pthread_mutex_unlock(&lock);
-  char word[TEXT_BYTES];
-  (void)read_setting(id, &v, word, why, why_bytes);
-  return why[0] ? TMB_E_ARG : TMB_OK;
+  char found[NAME_BYTES], word[TEXT_BYTES], full[WHY_BYTES];
+  (void)read_setting(id, &v, found, word, full);
+  snprintf(why, why_bytes, "%s", full);
+  return full[0] ? TMB_E_ARG : TMB_OK;
+}
+
+/* Fills v->text and v->source with copies that stay. in text: or NULL; found: as find_text. Returns
+ * whether there was memory. */
+static bool keep_texts(struct value *v, const char *text, const char *found) {
+  char source[NAME_BYTES + 16];
+  v->text = text ? keep_text(text) : NULL;
+  if (v->from_env) {
+    snprintf(source, sizeof source, "environment %s", found);
+    v->source = keep_text(source);
+  }
+  return v->source && (v->text || !text);
 }
 
 /*
@@ -263,17 +278,16 @@ int tmb_cfg_check(enum tmb_cfg_id id, char *why, size_t why_bytes) {
  * settings.
  */
 static void load(enum tmb_cfg_id id, bool again) {
-  char word[TEXT_BYTES], why[TEXT_BYTES * 4];
+  char found[NAME_BYTES], word[TEXT_BYTES], why[WHY_BYTES];
   pthread_mutex_lock(&lock);
   struct value v = values[id];
   const bool done = loaded[id] && !again;
   pthread_mutex_unlock(&lock);
   if (done) return;
-  const char *text = read_setting(id, &v, word, why, sizeof why);
+  const char *text = read_setting(id, &v, found, word, why);
   if (why[0]) tmb_wrong_setting("%s", why);
   pthread_mutex_lock(&lock);
-  v.text = text ? keep_text(word[0] ? word : text) : NULL;
-  const bool no_memory = text && !v.text;
+  const bool no_memory = !keep_texts(&v, text && word[0] ? word : text, found);
   if (!no_memory && (again || !loaded[id])) {
     values[id] = v;
     tmb_store_rel(&loaded[id], true);

@@ -141,6 +141,10 @@ const char *tmb_env_get(const char *name);
 void tmb_env_set(const char *name, const char *value);
 void tmb_env_unset(const char *name);
 
+/* Have a variable in the environment as it is in memory, and changes there. in entry: NAME=VALUE,
+ * the caller's, until tmb_env_unset. */
+void tmb_env_lend(char *entry);
+
 /* Replace the whole environment. in list: [NAME=VALUE..., NULL], which must stay as it is. */
 void tmb_env_replace(char **list);
 

@@ -404,6 +404,7 @@ static void plan_launch(struct agent *a) {
   l->host_name = job->host_name[a->tree.host];
   l->stdin_rank = a->input_fd >= 0 ? job->stdin_rank : TMB_LAUNCH_STDIN_NONE;
   l->line_buffered = job->line_buffered;
+  l->executes = true;
   l->before_fork = agent_before_fork;
   l->after_fork = agent_after_fork;
   l->arg = a;

@@ -12,7 +12,6 @@
 
 #include "base/config.h"
 #include "base/log.h"
-#include "boot/launch/invitation.h"
 #include "boot/page/ctl.h"
 
 #include <errno.h>
@@ -116,17 +115,15 @@ int run_resolve(const char *name, char **path) {
 }
 
 void run_exec(struct run *run, uint32_t rank) {
-  char env[TMB_LAUNCH_ENV_BYTES];
   const uint32_t index = tmb_ctl_record_of(run->launch.ctl)[rank];
   if (run->in_child) run->in_child(run, rank);
   if (run->cpus && sched_setaffinity(0, sizeof run->cpus[index], &run->cpus[index]) != 0)
     tmb_warn("rank %u could not be bound to its processors: %s", rank, strerror(errno));
   setrlimit(RLIMIT_NOFILE, &run->files);
-  if (tmb_launch_pass(&run->launch, rank, env, sizeof env) != 0) {
+  if (tmb_launch_pass(&run->launch, rank) != 0) {
     if (rank == 0) tmb_print("run: cannot pass the job's descriptors: %s", strerror(errno));
     _exit(TOOL_EXIT_NOT_EXECUTABLE);
   }
-  tmb_env_set(TMB_LAUNCH_ENV, env);
   char **const argv = replay_only_child(&run->options.replay, rank, run->options.argv);
   if (argv) execvp(argv == run->options.argv ? run->program : argv[0], argv);
   const int err = errno;

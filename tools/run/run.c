@@ -360,6 +360,7 @@ static int start(struct run *run) {
   run->in_child = in_child;
   launch->stdin_rank = run->options.stdin_rank;
   launch->line_buffered = run->options.label;
+  launch->executes = true;
   launch->before_fork = before_fork;
   launch->after_fork = after_fork;
   launch->arg = run;

@@ -255,13 +255,40 @@ static void undo_fork(struct tmb_launch *l, uint32_t started, int err) {
     while (l->pids[r] && waitpid(l->pids[r], NULL, 0) < 0 && errno == EINTR) continue;
 }
 
-int tmb_launch_fork(struct tmb_launch *l) {
+/* The environment names the next rank. Written here and not by the child, which would touch pages
+ * for it that nothing else needs: 20 page faults of a rank. */
+static void invite(struct tmb_launch *l, uint32_t rank) {
+  enum { NAME_BYTES = sizeof TMB_LAUNCH_ENV, BYTES = NAME_BYTES + TMB_LAUNCH_ENV_BYTES };
+  const struct tmb_launch_host *host = &l->host[host_of(l, rank)];
+  const struct tmb_invitation invitation = {.rank = rank,
+                                            .size = l->size,
+                                            .job_id = l->ctl->job_id,
+                                            .supervisor = (int)l->ctl->supervisor_pid,
+                                            .ctl_fd = l->ctl_fd,
+                                            .arena_fd = host->arena_fd,
+                                            .segment_fd = host->segment_fd};
+  if (!l->invitation) {
+    l->invitation = malloc(BYTES);
+    if (!l->invitation) tmb_fatal_nopos("out of memory for the environment of ranks");
+    memcpy(l->invitation, TMB_LAUNCH_ENV "=", NAME_BYTES + 1);
+    tmb_env_lend(l->invitation);
+  }
+  tmb_invitation_write(&invitation, l->invitation + NAME_BYTES, TMB_LAUNCH_ENV_BYTES);
+}
+
+/* This process is no rank. */
+static void end_invitations(struct tmb_launch *l) {
+  if (l->invitation) tmb_env_unset(TMB_LAUNCH_ENV);
+  free(l->invitation);
+  l->invitation = NULL;
+}
+
+static int fork_ranks(struct tmb_launch *l) {
   const pid_t parent = getpid();
-  l->guard_fd = tmb_orphans_guard(l->ctl);
-  l->children_before = tmb_orphans_adopt();
   for (uint32_t rank = 0; rank < l->size; rank++) {
     if (!is_ours(l, rank)) continue;
     if (l->before_fork) l->before_fork(l->arg, rank);
+    if (l->executes) invite(l, rank);
     const pid_t pid = fork();
     if (pid == 0) {
       become_rank(l, rank, parent);
@@ -276,6 +303,14 @@ int tmb_launch_fork(struct tmb_launch *l) {
     l->pids[rank] = pid;
   }
   return TMB_LAUNCH_PARENT;
+}
+
+int tmb_launch_fork(struct tmb_launch *l) {
+  l->guard_fd = tmb_orphans_guard(l->ctl);
+  l->children_before = tmb_orphans_adopt();
+  const int rc = fork_ranks(l);
+  if (rc == TMB_LAUNCH_PARENT || rc < 0) end_invitations(l);
+  return rc;
 }
 
 /* The rank turns it on again for itself (boot.c), so that programs which it starts get random
@@ -297,20 +332,12 @@ static int pass_bells(const struct tmb_launch *l, uint32_t rank) {
   return l->agent_fd < 0 ? TMB_OK : tmb_memfd_cloexec(l->agent_fd, false);
 }
 
-int tmb_launch_pass(const struct tmb_launch *l, uint32_t rank, char *env, size_t env_bytes) {
+int tmb_launch_pass(const struct tmb_launch *l, uint32_t rank) {
   const struct tmb_launch_host *host = &l->host[host_of(l, rank)];
   if (tmb_memfd_cloexec(l->ctl_fd, false) || tmb_memfd_cloexec(host->arena_fd, false) ||
       tmb_memfd_cloexec(host->segment_fd, false))
     return TMB_E_SYS;
   if (l->hosts > 1 && pass_bells(l, rank)) return TMB_E_SYS;
-  const struct tmb_invitation invitation = {.rank = rank,
-                                            .size = l->size,
-                                            .job_id = l->ctl->job_id,
-                                            .supervisor = (int)l->ctl->supervisor_pid,
-                                            .ctl_fd = l->ctl_fd,
-                                            .arena_fd = host->arena_fd,
-                                            .segment_fd = host->segment_fd};
-  tmb_invitation_write(&invitation, env, env_bytes);
   tmb_pm_pass();
   ask_same_addresses(l, rank);
   return TMB_OK;

@@ -38,6 +38,7 @@ struct tmb_launch {
   const char *host_name; /* of this machine, for messages; NULL: as the system says */
   uint32_t stdin_rank;   /* a rank or TMB_LAUNCH_STDIN_* */
   bool line_buffered;    /* standard output of the ranks is written line by line */
+  bool executes;         /* each child calls tmb_launch_pass and executes a program */
   void (*before_fork)(void *arg, uint32_t rank); /* in the parent, before each fork; may be NULL */
   void (*after_fork)(void *arg, uint32_t rank);  /* in the parent, after each fork; may be NULL */
   void *arg;
@@ -51,6 +52,7 @@ struct tmb_launch {
   pid_t *pids;                  /* [size] children, 0 once reaped, and for ranks elsewhere */
   int guard_fd;                 /* see tmb_orphans_guard */
   char *children_before;        /* see tmb_orphans_adopt */
+  char *invitation;             /* TMB_LAUNCH_ENV=VALUE for the rank that is forked next, or NULL */
   struct rlimit files_before;   /* limit of descriptors that the ranks get */
   sigset_t mask_before;         /* signal mask that the ranks get */
   struct sigaction chld_before; /* action for SIGCHLD that the ranks get */
@@ -85,9 +87,9 @@ void tmb_launch_close(struct tmb_launch *launch);
 
 /*
  * In a child that is about to execute a program: keep the job's descriptors over exec, and ask for
- * equal addresses in all ranks (without them where the system refuses it). out env: [env_bytes >=
- * TMB_LAUNCH_ENV_BYTES] value of TMB_LAUNCH_ENV for `rank`. Returns 0 or TMB_E_SYS.
+ * equal addresses in all ranks (without them where the system refuses it). The environment names
+ * the rank already. Returns 0 or TMB_E_SYS.
  */
-int tmb_launch_pass(const struct tmb_launch *launch, uint32_t rank, char *env, size_t env_bytes);
+int tmb_launch_pass(const struct tmb_launch *launch, uint32_t rank);
 
 #endif
