@@ -30,6 +30,8 @@ static struct { volatile uint64_t meets, command, count; } said[2];
 /* Command of rank 0 for the next meeting. */
 static uint64_t say_command, say_count;
 
+/* Of a calibration; times are in lengths of a sample. */
+enum { WARM_SAMPLES = 8, LEAST_OF = 3, LONG_SAMPLES = 100 };
 enum command { COMMAND_END, COMMAND_FIGURE, COMMAND_FLOOR };
 
 uint64_t bench_now_ns(void) {
@@ -274,12 +276,32 @@ static void follow(struct bench *b, const struct bench_row *row) {
   }
 }
 
+/* Runs a row for as long as WARM_SAMPLES samples: memory that is touched for the first time would
+ * else look like the row's own cost. */
+static void warm(struct bench *b, const struct bench_row *row, enum command order) {
+  double spent = 0;
+  for (size_t n = 1; spent < WARM_SAMPLES * b->opts.sample_ns && n < (size_t)1 << 30; n *= 2)
+    spent += sample(b, row, order, n) * (double)n;
+}
+
+/* Time of n operations, the least of a few samples: one in which the system took the processor away
+ * would leave too few operations in each sample. Long ones are not repeated. */
+static double total_of(struct bench *b, const struct bench_row *row, enum command order, size_t n) {
+  double least = sample(b, row, order, n) * (double)n;
+  for (int i = 1; i < LEAST_OF && least < LONG_SAMPLES * b->opts.sample_ns; i++) {
+    const double total = sample(b, row, order, n) * (double)n;
+    if (total < least) least = total;
+  }
+  return least;
+}
+
 /* Operations that take about opts.sample_ns. */
 static size_t calibrate(struct bench *b, const struct bench_row *row, enum command order) {
   size_t n = 1;
   if (row->count) return row->count;
+  warm(b, row, order);
   for (;;) {
-    const double total = sample(b, row, order, n) * (double)n;
+    const double total = total_of(b, row, order, n);
     if (total >= b->opts.sample_ns / 3 || n >= (size_t)1 << 30) {
       const double scaled = (double)n * b->opts.sample_ns / (total > 1 ? total : 1);
       return scaled < 1 ? 1 : (size_t)scaled;
