@@ -87,6 +87,18 @@ if(TARGET python_core AND TMB_PYTHON3)
     "${TMB_PYTHON3}" "${tmb_examples}/collectives.py")
   add_test(NAME multi.replay_python COMMAND ${tmb_run} --record
     "${PROJECT_BINARY_DIR}/tests/check/python.order" -- "${TMB_PYTHON3}" "${tmb_examples}/ring.py")
+  # Threads in turns have no order: the recording says so. One thread that calls alone has one.
+  foreach(case turns alone)
+    add_test(NAME multi.replay_python_${case} COMMAND ${tmb_run} --record
+      "${PROJECT_BINARY_DIR}/tests/check/python.${case}" -- "${TMB_PYTHON3}"
+      "${PROJECT_SOURCE_DIR}/tests/replay/python_threads.py" ${case})
+    set_tests_properties(multi.replay_python_${case} PROPERTIES LABELS multi TIMEOUT 120
+      ENVIRONMENT "PYTHONPATH=${PROJECT_BINARY_DIR}/python")
+  endforeach()
+  set_tests_properties(multi.replay_python_turns PROPERTIES PASS_REGULAR_EXPRESSION
+    "several threads of Python call the library in turns")
+  set_tests_properties(multi.replay_python_alone PROPERTIES FAIL_REGULAR_EXPRESSION
+    "several threads of Python")
   tmb_check_test(arrays arrays.py "${TMB_PYTHON3}")
   set_tests_properties(multi.check_python multi.check_arrays multi.replay_python PROPERTIES
     LABELS multi TIMEOUT 120 ENVIRONMENT "PYTHONPATH=${PROJECT_BINARY_DIR}/python")

@@ -9,11 +9,11 @@
  * event, so it can be read up to the last event of a rank that has died. The file `sites.N` has a
  * line of text for each call of the program that has an event: number, name of the call, offset in
  * its module, hash of the line without it, path of the module. The threads that the program has
- * made have a file `rank.N.ID` each, and a line with the number 0 that has ID in place of the
- * offset; the order in which those of a rank take locks, send requests and take signals is in the
- * files `locks.N`, `sends.N` and `takes.N`. Invariants: numbers of sites begin at 1; positions of
- * events never fall; one of the two counts of a head holds for the events that are there, at any
- * time.
+ * made have a file `rank.N.ID` each, and a line with the number 0, RPL_THREAD_FILE and ID in place
+ * of the offset; a line with RPL_NO_ORDER says that their calls have none; the order in which those
+ * of a rank take locks, send requests and take signals is in the files `locks.N`, `sends.N` and
+ * `takes.N`. Invariants: numbers of sites begin at 1; positions of events never fall; one of the
+ * two counts of a head holds for the events that are there, at any time.
  */
 #ifndef TMB_REPLAY_LOG_H
 #define TMB_REPLAY_LOG_H
@@ -116,6 +116,9 @@ static inline uint64_t rpl_file_bytes(const struct rpl_identity *is, uint64_t ev
   const uint64_t groups = (events + is->group - 1) / is->group;
   return RPL_HEAD_BYTES + groups * RPL_SUMS_BYTES + events * sizeof(struct rpl_event);
 }
+
+#define RPL_THREAD_FILE "thread"
+#define RPL_NO_ORDER    "no_order"
 
 /* The hash of a line of `sites.N`; in place: offset or ID; module: text without the end of line. */
 static inline uint64_t rpl_site_hash(uint64_t recording, uint32_t rank, uint64_t number,

@@ -106,13 +106,20 @@ static uint64_t site_hash(uint32_t number, const char *call, uint64_t place, con
   return rpl_site_hash(rpl.area->recording, rpl.rank, number, call, place, module);
 }
 
-/* Tell that a thread has a file. */
-static bool name_thread(uint32_t id) {
-  static const char call[] = "thread";
+/* A line of no call. */
+static bool tell(const char *what, uint32_t id) {
   char line[128];
-  const int n = snprintf(line, sizeof line, "0 %s 0x%llx %016llx -\n", call, (unsigned long long)id,
-                         (unsigned long long)site_hash(0, call, id, "-"));
+  const int n = snprintf(line, sizeof line, "0 %s 0x%llx %016llx -\n", what, (unsigned long long)id,
+                         (unsigned long long)site_hash(0, what, id, "-"));
   return write(log_.sites_fd, line, (size_t)n) == n;
+}
+
+void rpl_log_no_order(void) {
+  (void)tell(RPL_NO_ORDER, 0);
+  fprintf(stderr,
+          "tombolo: rank %u: several threads of Python call the library in turns: these calls have "
+          "no order, and a replay may leave the recording\n",
+          rpl.rank);
 }
 
 bool rpl_log_create_at(struct rpl_log *l, const char *name, uint32_t id) {
@@ -132,7 +139,7 @@ bool rpl_log_create_at(struct rpl_log *l, const char *name, uint32_t id) {
   l->hash = rpl_block_hash(&l->head->is, 0);
   has_counted(l, 0);
   has_counted(l, 0);
-  return (!id || name_thread(id)) && grow(l);
+  return (!id || tell(RPL_THREAD_FILE, id)) && grow(l);
 }
 
 bool rpl_log_create(void) {

@@ -498,6 +498,7 @@ bool rpl_enter(enum rpl_call call, const void *pc) {
   t->call = call;
   t->pc = pc;
   t->left = t->locked = false;
+  rpl_threads_call(t);
   rpl_unlock();
   if (rpl_chaos_on() && t == &rpl_first && !is_atomic(call)) chaos();
   if (rpl.mode == RPL_REPLAYS) has_begun(t);

@@ -54,6 +54,7 @@ enum rpl_mode { RPL_OFF, RPL_RECORDS, RPL_REPLAYS, RPL_CHAOS };
 
 struct rpl {
   enum rpl_mode mode;
+  bool python; /* its threads have no order */
   uint32_t rank, ranks;
   struct rpl_area *area;
   const char *folder; /* of the files, NULL under chaos alone */
@@ -133,6 +134,9 @@ void rpl_threads_start(void);
 void rpl_threads_end(void);
 /* The thread with this ID, NULL: it has not been made. Under the lock. */
 struct rpl_thread *rpl_thread_of(uint32_t id);
+/* A call begins. Says once of a recording that its calls come from several threads in turns, where
+ * these have no order. Under the lock. */
+void rpl_threads_call(const struct rpl_thread *t);
 /* Whether the program has made a thread. */
 bool rpl_threads_made(void);
 
@@ -357,6 +361,8 @@ bool rpl_log_create_at(struct rpl_log *l, const char *name, uint32_t id);
 bool rpl_log_open_at(struct rpl_log *l, const char *name, uint32_t id);
 /* Append to a log; the second to one whose file is made if there is none. */
 void rpl_log_append_to(struct rpl_log *l, const struct rpl_event *event);
+/* Tell `--replay` that calls have no order. */
+void rpl_log_no_order(void);
 /* The last event of the group comes once more in a row. */
 void rpl_log_repeat(struct rpl_log *l);
 void rpl_log_append(struct rpl_thread *t, const struct rpl_event *event);

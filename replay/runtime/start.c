@@ -40,10 +40,9 @@ __attribute__((constructor)) static void find(void) {
 
 /* Python loads the library later, with a module, and for that module alone. Locks have no order
  * there: those of the program are the interpreter's. */
-static bool loaded_late;
 static void find_late(void) {
   if (rpl_real.gexx_client_init) return;
-  loaded_late = true;
+  rpl.python = true;
   void *const library = dlopen("libtombolo.so.0", RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
   if (library) find_in(library);
 }
@@ -76,7 +75,7 @@ static void end(void) {
 
 /* The files of the orders of threads. */
 static bool open_orders(void) {
-  return rpl_sends_open() && rpl_takes_open() && (loaded_late || rpl_locks_open());
+  return rpl_sends_open() && rpl_takes_open() && (rpl.python || rpl_locks_open());
 }
 
 /* The files of the rank, and its mode. in record, replay: the folders, at most one; NULL: none. */

@@ -17,7 +17,8 @@
 #include <string.h>
 #include <threads.h> /* tidy-allow: layers because it is the C library's, not that of tests/lib */
 
-#define OURS "tombolo" /* in the name of each library of ours */
+#define OURS  "tombolo" /* in the name of each library of ours */
+#define TURNS 3u
 
 struct rpl_thread *rpl_threads;
 
@@ -36,6 +37,14 @@ struct rpl_thread *rpl_thread_of(uint32_t id) {
   struct rpl_thread *t = rpl_threads;
   while (t && t->id != id) t = t->next;
   return t;
+}
+
+void rpl_threads_call(const struct rpl_thread *t) {
+  static const struct rpl_thread *last;
+  static uint32_t turns; /* the first is that of a thread that calls alone, one may be its end */
+  if (!rpl.python || rpl.mode != RPL_RECORDS || t == last) return;
+  if (last && !last->ended && ++turns == TURNS) rpl_log_no_order();
+  last = t;
 }
 
 bool rpl_threads_made(void) {

@@ -220,6 +220,17 @@ static bool read_site(const char *text, uint64_t recording, uint32_t rank, struc
          s->hash == rpl_site_hash(recording, rank, s->number, s->call, s->place, s->module);
 }
 
+/* A line of no call. */
+static bool check_other(const struct file *f, const struct site *s, uint32_t rank,
+                        const struct rpl_head *first) {
+  if (strcmp(s->call, RPL_THREAD_FILE) == 0)
+    return check_file(f, "rank", rank, (uint32_t)s->place, first, false);
+  if (strcmp(s->call, RPL_NO_ORDER) == 0)
+    tmb_print("run: --replay %s: rank %u: calls of several threads of Python have no order",
+              f->folder, rank);
+  return true;
+}
+
 /* One line after the other: calls are counted, the files of threads are checked. out f->sites. */
 static bool check_lines(struct file *f, FILE *in, uint32_t rank, const struct rpl_head *first) {
   char *text = NULL;
@@ -237,7 +248,7 @@ static bool check_lines(struct file *f, FILE *in, uint32_t rank, const struct rp
   rewind(in);
   while (is_whole && getline(&text, &room, in) > 0)
     if (read_site(text, first->is.recording, rank, &s) && !s.number)
-      is_whole = check_file(f, "rank", rank, (uint32_t)s.place, first, false);
+      is_whole = check_other(f, &s, rank, first);
   free(text);
   return is_whole;
 }
