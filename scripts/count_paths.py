@@ -7,11 +7,11 @@ Runs build/bench/tombolo-bench-count (SEQ), -count-par (PAR) and -count-fortran,
 there, as two ranks under valgrind; each path is a function path_* that rank 0 calls a known number
 of times (bench/lib/paths.h). bench/count_python.py is one rank; its paths are the extension's
 functions behind a[rank, i]. That of udp is a unit test: two engines over a wire in memory.
-Prints a line a path; --markdown prints the tables of study/RESULTS.md
-instead. --check exits 1 when a path takes more than a tenth above what bench/path_counts.json
-records, and 77, with the reason, where no record applies: without valgrind, with another compiler,
-other flags or a sanitizer. --record writes the record of this compiler anew. --dump keeps
-callgrind's files, for callgrind_annotate.
+Prints a line a path; --markdown prints the tables of study/RESULTS.md instead. --check exits 1 when
+a path takes more than a tenth above what bench/path_counts.json records, and 77, with the reason,
+where no record applies: without valgrind, with another compiler, other flags or a sanitizer.
+--record writes the record of this compiler anew. --dump keeps callgrind's files, for
+callgrind_annotate.
 """
 
 import argparse
