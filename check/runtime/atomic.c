@@ -59,18 +59,23 @@ static struct chk_pending start(gex_AD_t ad, const struct gexx_ad_op *op, const 
 
 /* ---- here */
 
+/* Form of an operation, which a line's have in common most often. */
+struct form {
+  gex_OP_t opcode;
+  gex_Flags_t flags;
+};
+
 /* What is known of a line's operations. */
 struct line {
   const void *pc; /* NULL: nothing */
+  struct form form;
   gex_DT_t dt;
-  gex_OP_t opcode;
-  gex_Flags_t flags;
   uint32_t site;
   gex_EC_t category;
-  uint64_t epoch;  /* of chk_epoch_of */
   uint16_t access; /* CHK_WRITE... */
   bool fetches, reads;
-  uint8_t bytes;
+  uint64_t epoch; /* of chk_epoch_of */
+  uint32_t bytes, mask;
 };
 
 #define LINES 256u /* power of two */
@@ -83,19 +88,20 @@ static bool is_one(const struct gexx_ad_op *op) {
 }
 
 /* Fills in what is known of a line. Returns NULL if an operation is for the library. */
-static struct line *make_line(struct line *l, const struct gexx_ad_op *op, const void *pc) {
+static __attribute__((noinline)) struct line *make_line(struct line *l, const struct gexx_ad_op *op,
+                                                        const void *pc) {
   if (!is_one(op)) return NULL;
   const bool reads = op->opcode == GEX_OP_GET;
   *l = (struct line){.pc = pc,
+                     .form = {op->opcode, op->flags},
                      .dt = op->dt,
-                     .opcode = op->opcode,
-                     .flags = op->flags,
                      .site = chk_site("gex_AD_Op", pc),
                      .category = category_of(op->opcode),
                      .access = (reads ? 0 : CHK_WRITE) | CHK_ATOMIC | CHK_TRANSFER,
                      .fetches = op->opcode >= GEX_OP_FAND,
                      .reads = reads,
-                     .bytes = (uint8_t)bytes_of(op->dt)};
+                     .bytes = (uint32_t)bytes_of(op->dt)};
+  l->mask = (1u << l->bytes) - 1;
   l->epoch = chk_epoch_of(l->site, l->access);
   if (!chk_site_stays(pc, l->site)) l->pc = NULL;
   return l;
@@ -103,12 +109,11 @@ static struct line *make_line(struct line *l, const struct gexx_ad_op *op, const
 
 static inline const struct line *line_of(const struct gexx_ad_op *op, const void *pc) {
   struct line *const l = &lines[chk_known_place(pc) & (LINES - 1)];
-  const bool same = l->pc == pc && l->opcode == op->opcode && l->dt == op->dt;
-  return CHK_LIKELY(same && l->flags == op->flags) ? l : make_line(l, op, pc);
+  const bool same = l->pc == pc && l->dt == op->dt && l->form.opcode == op->opcode;
+  return CHK_LIKELY(same && l->form.flags == op->flags) ? l : make_line(l, op, pc);
 }
 
-static void perform(const struct gexx_ad_op *op, intptr_t delta) {
-  void *const word = gexx_rma_local(delta, op->addr);
+static void perform(const struct gexx_ad_op *op, void *word) {
   const gex_OP_t opcode = GEXX_AD_FETCHING(op->opcode);
   const bool fetches = op->opcode >= GEX_OP_FAND;
   gexx_ad_before(op->opcode, op->flags);
@@ -130,16 +135,7 @@ static inline bool all_atomic(uint64_t word) {
 
 /* Enters the word of an access in its granule, if all that is there was ordered by a barrier, or is
  * atomic and leaves room. Under the lock of the page. */
-static inline bool enter(struct chk_page *p, struct chk_shadow *s, uintptr_t addr, uint64_t word) {
-  const uint32_t i = addr % CHK_PAGE_BYTES / CHK_GRANULE;
-  if (CHK_UNLIKELY(p->uniform || p->spills || (p->alike >> i / (CHK_CELLS / CHK_PARTS) & 1)))
-    return false;
-  uint64_t *const cell = s->cell[i];
-  p->shared = 1;
-  if (chk_epoch_same(cell[0], word) && !(cell[1] | cell[2])) { /* of this line, so before */
-    cell[0] = word;
-    return true;
-  }
+static __attribute__((noinline)) bool enter(uint64_t cell[CHK_SLOTS], uint64_t word) {
   if (CHK_LIKELY(chk_enter_cell(cell, word))) return true;
   if (!all_atomic(cell[0]) || !all_atomic(cell[1]) || !all_atomic(cell[2])) return false;
   for (uint32_t k = 0; k < CHK_SLOTS; k++) {
@@ -150,68 +146,86 @@ static inline bool enter(struct chk_page *p, struct chk_shadow *s, uintptr_t add
   return false;
 }
 
-/* The record of an operation. */
-static struct chk_access *record(const struct line *l, uint32_t peer, uintptr_t addr) {
+/* Compares and enters an operation with a record, so that its result is known, too. Under the lock
+ * of the page. */
+static __attribute__((noinline)) void mark_record(const struct line *l, struct chk_page *page,
+                                                  uint64_t cell[CHK_SLOTS],
+                                                  const struct chk_range *range) {
+  const uint32_t i = range->addr % CHK_PAGE_BYTES / CHK_GRANULE,
+                 mask = ((1u << l->bytes) - 1) << range->addr % CHK_GRANULE;
   struct chk_access *const a = chk_opened(l->site, l->access);
-  a->addr = addr;
-  a->bytes = l->bytes;
-  a->owner = (uint16_t)peer;
+  a->addr = range->addr;
+  a->bytes = range->bytes;
+  a->owner = (uint16_t)range->owner;
   chk_newest.op.remote = a->number;
-  return a;
+  page->shared = 1;
+  chk_know_result();
+  if (!chk_is_plain(page, i) || !enter(cell, chk_word(a->number, mask, l->access)))
+    chk_mark_in(a, page, range);
 }
 
 /* Compares and enters an operation, without a record if that is enough. Under the lock of the page.
  */
-static inline void mark(const struct line *l, struct chk_page *page, struct chk_shadow *s,
+static inline void mark(const struct line *l, struct chk_page *page, uint64_t cell[CHK_SLOTS],
                         const struct chk_range *range) {
   const uint64_t clock = chk.clock[chk.rank] + !l->reads; /* at the end */
-  const uint32_t mask = ((1u << l->bytes) - 1) << range->addr % CHK_GRANULE;
+  const uint32_t i = range->addr % CHK_PAGE_BYTES / CHK_GRANULE, first = range->addr % CHK_GRANULE;
+  const uint64_t word = chk_epoch_at(l->epoch, clock, l->mask << first);
   chk_newest.op.remote = 0;
-  if (CHK_LIKELY(l->epoch && !chk.threads && clock <= CHK_EPOCH_CLOCK)) {
-    const uint64_t word = chk_epoch_at(l->epoch, clock, mask);
-    if (CHK_LIKELY(enter(page, s, range->addr, word))) {
-      chk_newest.epoch = word;
-      chk.guard = chk_record_newest;
-      return;
-    }
+  if (CHK_LIKELY(l->epoch && !chk.threads && clock <= CHK_EPOCH_CLOCK && chk_is_plain(page, i)) &&
+      (CHK_LIKELY(chk_epoch_again(cell, word)) || enter(cell, word))) {
+    page->shared = 1;
+    chk_newest.epoch = word;
+    chk.guard = chk_record_newest;
+    return;
   }
-  struct chk_access *const a = record(l, range->owner, range->addr);
-  if (!enter(page, s, range->addr, chk_word(a->number, mask, l->access)))
-    chk_mark_in(a, page, range);
+  chk_newest.epoch = 0;
+  mark_record(l, page, cell, range);
 }
 
-/* The local side of an operation that fetches. */
-static inline uint64_t result_of(const struct gexx_ad_op *op, const struct line *l,
-                                 const struct chk_range *range) {
-  const uint64_t local = chk_result_begin(op->result, l->bytes, l->site);
-  if (CHK_LIKELY(local)) return local;
-  return chk_local_side(range, op->result, CHK_WRITE, l->site, true);
+/* The local side of an operation that fetches. Nobody asks for a result outside of segments, unless
+ * another call comes, also of the program's loads and stores. */
+static inline void begin_result(const struct gexx_ad_op *op, const struct line *l,
+                                const struct chk_range *range) {
+  const bool plain = !chk.open_here && !chk_segment_has(op->result);
+  chk_newest.op.local = 0;
+  chk_newest.result = plain ? op->result : NULL;
+  chk_newest.bytes = l->bytes;
+  if (CHK_UNLIKELY(tombolo_check_watch.files) && plain && chk.races)
+    chk_watch_result((uintptr_t)op->result, l->bytes);
+  if (CHK_LIKELY(plain)) return;
+  chk_newest.op.local = chk_result_begin(op->result, l->bytes, l->site);
+  if (!chk_newest.op.local)
+    chk_newest.op.local = chk_local_side(range, op->result, CHK_WRITE, l->site, true);
 }
 
-/* Records an operation, and does it. in h: the page of the word. */
+/* Records an operation, and does it. in h: the page of the word; word: it, in this process. */
 static inline gex_Event_t do_here(const struct gexx_ad_op *op, const struct line *l, uint32_t peer,
-                                  intptr_t delta, const struct chk_hand *h) {
+                                  void *word, const struct chk_hand *h) {
   const uintptr_t addr = (uintptr_t)op->addr;
   const struct chk_range range = {peer, addr, l->bytes, l->access};
   struct chk_page *const page = h->page;
-  struct chk_shadow *const shadow = h->shadow;
-  chk_ahead(h, addr, gexx_rma_local(delta, op->addr));
-  chk_ahead_given(shadow, addr);
+  uint64_t *const given = chk_given_at(h->shadow, addr);
+  uint64_t *const cell = h->shadow->cell[addr % CHK_PAGE_BYTES / CHK_GRANULE];
+  chk_ahead(page, cell, word);
+  __builtin_prefetch(given, 1);
   if (CHK_UNLIKELY(chk_newest.event != GEX_EVENT_INVALID)) chk_keep_newest();
-  chk_meet(&range);
-  struct chk_pending *const p = &chk_newest.op; /* others of its fields are 0 */
-  p->local = l->fetches ? result_of(op, l, &range) : 0;
-  p->word = addr;
-  p->owner = peer;
-  p->category = l->category;
-  p->site = l->site;
-  chk_newest.given = chk_given_at(shadow, addr);
+  if (CHK_UNLIKELY(chk.open_here)) chk_meet(&range);
+  struct chk_newest *const n = &chk_newest; /* others of its op's fields are 0 */
+  n->result = NULL;
+  n->op.local = 0;
+  if (CHK_LIKELY(l->fetches)) begin_result(op, l, &range);
+  n->op.word = addr;
+  n->op.owner = peer;
+  n->op.category = l->category;
+  n->op.site = l->site;
+  n->given = given;
   chk_lock(&page->lock);
-  mark(l, page, shadow, &range);
-  if (!l->reads) chk_word_gives(page, shadow, peer, addr, l->site);
-  perform(op, delta);
+  mark(l, page, cell, &range);
+  if (CHK_LIKELY(!l->reads)) chk_word_gives(page, given, peer, addr, l->site);
+  perform(op, word);
   chk_unlock(&page->lock);
-  if (!l->reads) chk_given(l->site);
+  if (CHK_LIKELY(!l->reads)) chk_given(l->site);
   return chk_pend_newest();
 }
 
@@ -220,11 +234,11 @@ static inline gex_Event_t try_here(gex_AD_t ad, const struct gexx_ad_op *op, con
   gex_Event_t event = GEX_EVENT_NO_OP;
   chk_enter();
   const struct line *const l = line_of(op, pc);
-  const intptr_t delta = l ? chk_near_ad(ad, op->rank) : GEXX_UNMAPPED;
+  const intptr_t delta = l ? chk_near(CHK_DOMAIN, ad, op->rank) : GEXX_UNMAPPED;
   if (CHK_LIKELY(delta != GEXX_UNMAPPED) && CHK_LIKELY(!((uintptr_t)op->addr & (l->bytes - 1u)))) {
     const uint32_t peer = chk_jobrank(ad->tm, op->rank);
     const struct chk_hand *const h = chk_hand_of(peer, (uintptr_t)op->addr, true);
-    if (CHK_LIKELY(h)) event = do_here(op, l, peer, delta, h);
+    if (CHK_LIKELY(h)) event = do_here(op, l, peer, gexx_rma_local(delta, op->addr), h);
   }
   chk_exit();
   if (event != GEX_EVENT_NO_OP && ++unpolled % POLLS == 0) gexx_check_polls(POLLS);

@@ -29,12 +29,11 @@ void chk_segments_set(gasnet_seginfo_t *all);
 /* A segment of this process begins, or ends; whether an address is in one. */
 void chk_segment_add(uintptr_t base, uintptr_t bytes);
 void chk_segment_remove(uintptr_t base);
-extern bool chk_more_memory; /* other segments, or second places */
 bool chk_segment_has_any(const void *at);
 
 static inline bool chk_segment_has(const void *at) {
   if ((uintptr_t)at - chk.own.base < chk.own.bytes) return true;
-  return CHK_UNLIKELY(chk_more_memory) && chk_segment_has_any(at);
+  return CHK_UNLIKELY(chk.more) && chk_segment_has_any(at);
 }
 
 /* ---- pending.c: what ends with an event, or with a wait for implicit operations */
@@ -58,13 +57,23 @@ struct chk_newest {
   const uint64_t *given;    /* to its word */
   uint64_t epoch; /* its word of the shadow, while it has no record: it ends with the clock there,
                    * if nothing else is called before; 0: it has a record */
+  const void *result; /* where it is written to, while nothing else knows; NULL: nowhere, or it is
+                       * known by op.local */
+  size_t bytes;       /* of the result */
   struct chk_pending op;
 };
 extern struct chk_newest chk_newest;
 /* Its event, once the caller has filled in chk_newest.given and op. */
-gex_Event_t chk_pend_newest(void);
-/* Another call comes before its end: it gets a record that lasts. */
+gex_Event_t chk_pend_newest_any(void);
+static inline gex_Event_t chk_pend_newest(void) {
+  const gex_Event_t event = chk_newest.spare;
+  if (CHK_UNLIKELY(event == GEX_EVENT_INVALID || chk.threads)) return chk_pend_newest_any();
+  chk_newest.spare = GEX_EVENT_INVALID;
+  return chk_newest.event = event;
+}
+/* Another call comes before its end: it gets a record that lasts. And its result is known. */
 void chk_record_newest(void);
+void chk_know_result(void);
 /* A newest operation from before gets a place among the others. */
 void chk_keep_newest(void);
 /* A call has started an operation, or GEX_EVENT_NO_OP, refused: it was refused. Takes the lock.
@@ -105,8 +114,19 @@ void chk_barrier_leak(void);
 
 /* ---- near.c: what to add to an address of a rank of a team, or of a domain's team, where the
  * checker is to access it; GEXX_UNMAPPED: the library does. Under chk.lock. */
-intptr_t chk_near(gex_TM_t tm, gex_Rank_t rank);
-intptr_t chk_near_ad(gex_AD_t ad, gex_Rank_t rank);
+intptr_t chk_near_of(int kind, const void *team, gex_Rank_t rank);
+enum { CHK_TEAM, CHK_DOMAIN };
+extern struct chk_last {
+  const void *team;       /* or domain; NULL: none */
+  const intptr_t *deltas; /* NULL: the library does each access */
+} chk_last[2];
+
+static inline intptr_t chk_near(int kind, const void *team, gex_Rank_t rank) {
+  const struct chk_last *const l = &chk_last[kind];
+  if (CHK_UNLIKELY(l->team != team || !l->deltas)) return chk_near_of(kind, team, rank);
+  return __atomic_load_n(&l->deltas[rank], __ATOMIC_RELAXED);
+}
+
 /* A team, a domain or a segment has begun, or ends. */
 void chk_near_forget(void);
 
@@ -139,11 +159,11 @@ uintptr_t chk_resolve_any(uintptr_t addr);
 uint32_t chk_owner_any(uintptr_t *addr);
 
 static inline uintptr_t chk_resolve(uintptr_t addr) {
-  return CHK_UNLIKELY(chk_more_memory) ? chk_resolve_any(addr) : addr;
+  return CHK_UNLIKELY(chk.more) ? chk_resolve_any(addr) : addr;
 }
 
 static inline uint32_t chk_owner_of(uintptr_t *addr) {
-  return CHK_UNLIKELY(chk_more_memory) ? chk_owner_any(addr) : chk.rank;
+  return CHK_UNLIKELY(chk.more) ? chk_owner_any(addr) : chk.rank;
 }
 
 /* ---- seen.c: loads and stores of the segment that has words */

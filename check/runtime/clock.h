@@ -70,10 +70,8 @@ uint64_t chk_give_any(void);
 
 static inline uint64_t chk_give(void) {
   const uint64_t clock = chk.clock[chk.rank];
-  if (chk.changed || chk_joined || clock > CHK_GIVEN_CLOCK || !chk.area->past_count ||
-      chk.each_thread)
-    return chk_give_any();
-  return (uint64_t)chk.rank << 56 | (chk.past & (CHK_PAST_MOST - 1)) << CHK_GIVEN_BITS | clock;
+  if (CHK_UNLIKELY(chk.gives == CHK_GIVES_ANEW || clock > CHK_GIVEN_CLOCK)) return chk_give_any();
+  return chk.gives | clock;
 }
 
 /* What it gives together with what was given before, of which it has not heard; 0: one such set at
@@ -85,8 +83,7 @@ bool chk_covers(uint64_t given);
 
 /* As chk_covers, of a word that may be an object's: not always known. */
 static inline bool chk_covers_plainly(uint64_t given) {
-  return given < CHK_GIVEN_OBJECT && !(given & CHK_GIVEN_JOINED) && !chk.each_thread &&
-         chk.clock[given >> 56] >= (given & CHK_GIVEN_CLOCK);
+  return chk.plain[given >> 56] >= (given & (CHK_GIVEN_JOINED | CHK_GIVEN_CLOCK));
 }
 
 void chk_hear(uint64_t given, uint32_t site);

@@ -10,29 +10,18 @@
 
 #include <tombolo/check_hook.h>
 
-static const void *known[2];      /* the team, the domain; NULL: none */
-static const intptr_t *deltas[2]; /* NULL: the library does each access */
+struct chk_last chk_last[2];
 
 void chk_near_forget(void) {
-  known[0] = known[1] = NULL;
+  chk_last[CHK_TEAM].team = chk_last[CHK_DOMAIN].team = NULL;
 }
 
-static intptr_t delta_of(int kind, gex_Rank_t rank) {
-  return deltas[kind] ? __atomic_load_n(&deltas[kind][rank], __ATOMIC_RELAXED) : GEXX_UNMAPPED;
-}
-
-intptr_t chk_near(gex_TM_t tm, gex_Rank_t rank) {
-  if (CHK_UNLIKELY(known[0] != tm)) {
-    deltas[0] = gexx_check_near(tm);
-    known[0] = tm;
+intptr_t chk_near_of(int kind, const void *team, gex_Rank_t rank) {
+  struct chk_last *const l = &chk_last[kind];
+  if (l->team != team) {
+    l->deltas = kind == CHK_TEAM ? gexx_check_near((gex_TM_t)(uintptr_t)team)
+                                 : gexx_check_near_ad((gex_AD_t)(uintptr_t)team);
+    l->team = team;
   }
-  return delta_of(0, rank);
-}
-
-intptr_t chk_near_ad(gex_AD_t ad, gex_Rank_t rank) {
-  if (CHK_UNLIKELY(known[1] != ad)) {
-    deltas[1] = gexx_check_near_ad(ad);
-    known[1] = ad;
-  }
-  return delta_of(1, rank);
+  return l->deltas ? __atomic_load_n(&l->deltas[rank], __ATOMIC_RELAXED) : GEXX_UNMAPPED;
 }

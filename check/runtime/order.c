@@ -210,7 +210,10 @@ struct chk_thread *chk_thread_find(pthread_t id, int state) {
 bool chk_clocks_begin(void) {
   if (!objects) objects = chk_reserve(OBJECTS * sizeof *objects);
   if (!objects) return false;
+  static const uint64_t none[256];
   chk.each_thread = true;
+  chk.plain = none;
+  chk.gives = CHK_GIVES_ANEW;
   (void)chk_act_for(chk_me);
   return true;
 }

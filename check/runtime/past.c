@@ -53,18 +53,24 @@ static struct chk_clocks most_of(uint32_t rank) {
   return kept_at(rank, chk.area->past_count).clocks;
 }
 
+/* What this rank gives next is another set of clocks. */
+static inline void changes(void) {
+  chk.changed = true;
+  chk.gives = CHK_GIVES_ANEW;
+}
+
 void chk_heard(struct chk_clocks clocks, uint32_t site) {
   if (CHK_UNLIKELY(chk.each_thread)) chk_thread_hears(&clocks);
   for (uint32_t r = 0; r < chk.ranks; r++) {
     if (clocks.rank[r] <= chk.clock[r]) continue;
     chk.clock[r] = clocks.rank[r];
     chk.heard[r] = site;
-    chk.changed = true;
+    changes();
   }
   for (uint32_t i = 0, end = chk_columns(); i < end; i++) {
     if (clocks.tick[i] <= chk.ticks[i]) continue;
     chk.ticks[i] = clocks.tick[i];
-    chk.changed = true;
+    changes();
   }
 }
 
@@ -90,6 +96,7 @@ static void keep(const struct chk_clocks *more) {
   }
   __atomic_store_n(&p.at->since, chk.clock[chk.rank], __ATOMIC_RELEASE);
   chk.changed = more != NULL;
+  chk.gives = CHK_GIVES_ANEW;
 }
 
 /* Whether the acting thread has heard of other clocks than those that were kept last. */
@@ -120,7 +127,9 @@ uint64_t chk_give_any(void) {
   if (CHK_UNLIKELY(chk_joined) && chk.past + 1 - chk_joined > chk.area->past_count / 2)
     hear_joined();
   if (chk.changed || (chk.each_thread && is_another())) keep(NULL);
-  return given(0);
+  const uint64_t now = given(0);
+  if (!chk_joined && !chk.each_thread) chk.gives = now - chk.clock[chk.rank];
+  return now;
 }
 
 uint64_t chk_give_joined(uint64_t was) {
@@ -181,7 +190,7 @@ void chk_hear(uint64_t given, uint32_t site) {
     if (is_of_same(newest_of[rank], given)) {
       chk.clock[rank] = clock_of(given);
       chk.heard[rank] = site;
-      chk.changed = true;
+      changes();
     } else {
       chk_heard(chk_clocks_of(given), site);
     }

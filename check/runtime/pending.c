@@ -197,11 +197,18 @@ void chk_keep_newest(void) {
   if (event != GEX_EVENT_INVALID) chk_pend(event, &chk_newest.op);
 }
 
+void chk_know_result(void) {
+  struct chk_newest *const n = &chk_newest;
+  if (n->result) n->op.local = chk_result_begin(n->result, n->bytes, n->op.site);
+  n->result = NULL;
+}
+
 void chk_record_newest(void) {
   const uint64_t word = chk_newest.epoch;
-  const struct chk_pending *const p = &chk_newest.op;
+  struct chk_pending *const p = &chk_newest.op;
   chk_newest.epoch = 0;
   chk.guard = NULL;
+  chk_know_result();
   const struct chk_hand *const h = word ? chk_hand_of(p->owner, p->word, false) : NULL;
   if (!h) return;
   const struct chk_access like = chk_epoch_access(word, p->owner, p->word & ~UINT64_C(7));
@@ -209,7 +216,7 @@ void chk_record_newest(void) {
   a->addr = like.addr;
   a->bytes = like.bytes;
   a->owner = like.owner;
-  chk_newest.op.remote = a->number;
+  p->remote = a->number;
   uint64_t *const cell = h->shadow->cell[p->word % CHK_PAGE_BYTES / CHK_GRANULE];
   chk_lock(&h->page->lock);
   for (uint32_t i = 0; i < CHK_SLOTS; i++)
@@ -217,12 +224,12 @@ void chk_record_newest(void) {
   chk_unlock(&h->page->lock);
 }
 
-gex_Event_t chk_pend_newest(void) {
-  const gex_Event_t spare = chk_newest.spare;
-  const gex_Event_t event = CHK_LIKELY(spare != GEX_EVENT_INVALID) ? spare : gexx_check_event();
+gex_Event_t chk_pend_newest_any(void) {
+  gex_Event_t event = chk_newest.spare;
+  if (event == GEX_EVENT_INVALID) event = gexx_check_event();
   chk_newest.spare = GEX_EVENT_INVALID;
   chk_newest.event = event;
-  if (CHK_UNLIKELY(chk.threads)) chk_keep_newest();
+  if (chk.threads) chk_keep_newest();
   return event;
 }
 
@@ -238,23 +245,39 @@ static void close_record(uint64_t number) {
   if (a) chk_close(a);
 }
 
-/* Ends the newest operation, if it has this event. Returns whether. */
-static bool newest_ended(gex_Event_t event) {
+/* Ends the newest operation, which has no record, nor a local side. */
+static inline void end_newest(gex_Event_t event) {
+  struct chk_newest *const n = &chk_newest;
+  n->event = GEX_EVENT_INVALID;
+  n->spare = event;
+  n->epoch = 0;
+  if (CHK_UNLIKELY(tombolo_check_watch.files) && n->result) chk_watch_no_buffer();
+  n->result = NULL;
+  chk.guard = NULL;
+  const uint64_t given = __atomic_load_n(n->given, __ATOMIC_ACQUIRE);
+  if (CHK_UNLIKELY(!chk_word_known(given, n->op.word)))
+    chk_word_take(n->op.owner, n->op.word, n->op.site);
+  else if (CHK_LIKELY(given))
+    chk.synced = n->op.site;
+}
+
+static __attribute__((noinline)) bool newest_ended_any(gex_Event_t event) {
   if (chk.threads || event != chk_newest.event || event == GEX_EVENT_INVALID) return false;
   const struct chk_pending *const p = &chk_newest.op;
   if (CHK_UNLIKELY(tombolo_check_watch.files) && chk_has_seen() && ends_more(&chk_newest))
     chk_enter();
-  chk_newest.event = GEX_EVENT_INVALID;
-  chk_newest.spare = event;
-  chk.guard = NULL;
-  if (CHK_UNLIKELY(!chk_newest.epoch)) close_record(p->remote);
-  chk_newest.epoch = 0;
+  if (!chk_newest.epoch) close_record(p->remote);
   if (p->local && !chk_result_end(p->local)) chk_local_done(p->local);
-  const uint64_t given = __atomic_load_n(chk_newest.given, __ATOMIC_ACQUIRE);
-  if (CHK_UNLIKELY(!chk_word_known(given, p->word)))
-    chk_word_take(p->owner, p->word, p->site);
-  else if (given)
-    chk.synced = p->site;
+  end_newest(event);
+  return true;
+}
+
+/* Ends the newest operation, if it has this event. Returns whether. */
+static inline bool newest_ended(gex_Event_t event) {
+  const bool plain = event == chk_newest.event && chk_newest.epoch && !chk_newest.op.local;
+  const bool seen = CHK_UNLIKELY(tombolo_check_watch.files) && chk_has_seen();
+  if (CHK_UNLIKELY(!plain || seen)) return newest_ended_any(event);
+  end_newest(event);
   return true;
 }
 

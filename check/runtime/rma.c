@@ -113,12 +113,12 @@ static inline uint64_t word_of(const struct chk_range *range, const char *call, 
 
 /* Records a blocking transfer that is a copy here. Returns what to add to the peer's address, or
  * GEXX_UNMAPPED: it is for the library, and not recorded. It orders nothing, so that loads and
- * stores of before are entered later. Inlined, so that what is known of a call is. */
-static inline __attribute__((always_inline)) intptr_t start_near(const struct transfer *t,
-                                                                 const char *call, const void *pc) {
+ * stores of before are entered later. */
+static inline __attribute__((always_inline)) intptr_t start_any(const struct transfer *t,
+                                                                const char *call, const void *pc) {
   intptr_t delta = GEXX_UNMAPPED;
   chk_guard();
-  if (CHK_LIKELY(is_usual(t))) delta = chk_near(t->tm, t->rank);
+  if (CHK_LIKELY(is_usual(t))) delta = chk_near(CHK_TEAM, t->tm, t->rank);
   const uint32_t flags = CHK_TRANSFER | (t->is_get ? 0 : CHK_WRITE);
   const struct chk_range range = {chk_jobrank(t->tm, t->rank), (uintptr_t)t->remote, t->bytes,
                                   flags};
@@ -127,7 +127,8 @@ static inline __attribute__((always_inline)) intptr_t start_near(const struct tr
   if (CHK_LIKELY(h)) {
     struct chk_page *const page = h->page;
     struct chk_shadow *const shadow = h->shadow;
-    chk_ahead(h, range.addr, gexx_rma_local(delta, t->remote));
+    chk_ahead(page, shadow->cell[range.addr % CHK_PAGE_BYTES / CHK_GRANULE],
+              gexx_rma_local(delta, t->remote));
     const uint64_t word = word_of(&range, call, pc);
     struct chk_access *const a = CHK_LIKELY(word) ? NULL : chk_shared(chk_site(call, pc), flags);
     chk_lock(&page->lock);
@@ -138,6 +139,54 @@ static inline __attribute__((always_inline)) intptr_t start_near(const struct tr
   }
   chk_exit();
   return h ? delta : GEXX_UNMAPPED;
+}
+
+/* As start_any, for one that start_once has left. */
+static __attribute__((noinline)) intptr_t start_slow(struct transfer t, const char *call,
+                                                     const void *pc) {
+  return start_any(&t, call, pc);
+}
+
+/* Whether a transfer is one of bytes of one granule, whose local side is not recorded. */
+static inline bool is_simple(const struct transfer *t) {
+  const bool short_one = (uintptr_t)t->remote % CHK_GRANULE + (t->bytes - 1) < CHK_GRANULE;
+  const bool here = (uintptr_t)t->local - chk.own.base < chk.own.bytes;
+  return !chk.guard && !chk.unusual && !chk.open_here && !chk_strict() &&
+         !(t->flags & SLOW_FLAGS) && short_one && !here;
+}
+
+/* As start_any, of bytes of one granule where nothing else was accessed, by a line that is known.
+ * Most are. */
+static inline __attribute__((always_inline)) intptr_t start_once(const struct transfer *t,
+                                                                 const char *call, const void *pc) {
+  const struct chk_known *const k = &chk_known[chk_known_place(pc)];
+  const uintptr_t addr = (uintptr_t)t->remote;
+  const bool known = k->pc == pc && k->call == call && k->epoch;
+  if (CHK_UNLIKELY(!known || !is_simple(t))) return GEXX_UNMAPPED;
+  const intptr_t delta = chk_near(CHK_TEAM, t->tm, t->rank);
+  const uint32_t peer = chk_jobrank(t->tm, t->rank);
+  const struct chk_hand *const h = chk_hand_here(peer, addr);
+  if (CHK_UNLIKELY(!h || delta == GEXX_UNMAPPED)) return GEXX_UNMAPPED;
+  struct chk_page *const page = h->page;
+  const uint32_t i = addr % CHK_PAGE_BYTES / CHK_GRANULE;
+  uint64_t *const cell = h->shadow->cell[i];
+  chk_ahead(page, cell, gexx_rma_local(delta, t->remote));
+  const uint64_t clock = chk.clock[chk.rank];
+  const uint32_t mask = (0xffu >> (CHK_GRANULE - t->bytes)) << addr % CHK_GRANULE;
+  const uint64_t word = chk_epoch_at(k->epoch, clock, mask);
+  if (CHK_UNLIKELY(clock > CHK_EPOCH_CLOCK)) return GEXX_UNMAPPED;
+  chk_lock(&page->lock);
+  const bool entered = chk_is_plain(page, i) && chk_epoch_again(cell, word);
+  if (CHK_LIKELY(entered)) page->shared |= peer != chk.rank;
+  chk_unlock(&page->lock);
+  return CHK_LIKELY(entered) ? delta : GEXX_UNMAPPED;
+}
+
+/* As start_any. Inlined, so that what is known of a call is. */
+static inline __attribute__((always_inline)) intptr_t start_near(const struct transfer *t,
+                                                                 const char *call, const void *pc) {
+  const intptr_t delta = start_once(t, call, pc);
+  return CHK_LIKELY(delta != GEXX_UNMAPPED) ? delta : start_slow(*t, call, pc);
 }
 
 /* The end of a call that returns when it is complete, or refused. Returns rc. */

@@ -94,11 +94,10 @@ static struct {
   uint32_t owner;
 } aliases[ALIASES];
 static uint32_t alias_count;
-bool chk_more_memory;
 
 /* Whether there is more memory than the segment that has words. */
 static void more_memory(void) {
-  chk_more_memory = alias_count || range_count > (chk.own.bytes ? 1u : 0u);
+  chk.more = alias_count || range_count > (chk.own.bytes ? 1u : 0u);
 }
 
 uint32_t chk_owner_any(uintptr_t *addr) {

@@ -98,6 +98,13 @@ static inline const struct chk_hand *chk_hand_of(uint32_t owner, uintptr_t addr,
   return h;
 }
 
+/* As chk_hand_of; NULL: it is not at hand. */
+static inline const struct chk_hand *chk_hand_here(uint32_t owner, uintptr_t addr) {
+  const uint64_t key = chk_page_key(owner, addr);
+  const struct chk_hand *const h = &chk_hand[(key ^ (uint64_t)owner * 379) & (CHK_HAND - 1)];
+  return CHK_LIKELY(h->key == key) ? h : NULL;
+}
+
 static inline struct chk_page *chk_page_at(uint32_t owner, uintptr_t addr, bool make) {
   const struct chk_hand *const h = chk_hand_of(owner, addr, make);
   return h ? h->page : NULL;
@@ -108,14 +115,13 @@ static inline struct chk_floor *chk_floor_of(uint32_t rank) {
   return (struct chk_floor *)chk_at(chk.area, chk.area->where_floor) + rank;
 }
 
-/* Bytes, and the words of their first granules, are about to be used: they come from memory
+/* Bytes, and the words of their first granule, are about to be used: they come from memory
  * meanwhile. in here: the bytes in this process. */
-static inline void chk_ahead(const struct chk_hand *h, uintptr_t addr, const void *here) {
-  const struct chk_shadow *const s = h->shadow;
-  __builtin_prefetch(&h->page->lock, 1);
-  const uintptr_t cell = addr % CHK_PAGE_BYTES / CHK_GRANULE;
-  __builtin_prefetch(&s->cell[cell], 1);
-  __builtin_prefetch((const char *)&s->cell[cell + 1] - 1, 1);
+static inline void chk_ahead(const struct chk_page *p, const uint64_t cell[CHK_SLOTS],
+                             const void *here) {
+  __builtin_prefetch(&p->lock, 1);
+  __builtin_prefetch(cell, 1);
+  __builtin_prefetch((const char *)(cell + CHK_SLOTS) - 1, 1);
   __builtin_prefetch(here, 1);
 }
 
@@ -124,14 +130,9 @@ static inline uint64_t *chk_given_at(struct chk_shadow *s, uintptr_t addr) {
   return &s->given[addr % CHK_PAGE_BYTES / CHK_GRANULE];
 }
 
-static inline void chk_ahead_given(struct chk_shadow *s, uintptr_t addr) {
-  __builtin_prefetch(chk_given_at(s, addr), 1);
-}
-
-/* As chk_word_give_in, without a put. */
-static inline void chk_word_gives(struct chk_page *p, struct chk_shadow *s, uint32_t owner,
+/* As chk_word_give_in, without a put. in word: of chk_given_at. */
+static inline void chk_word_gives(struct chk_page *p, uint64_t *word, uint32_t owner,
                                   uintptr_t addr, uint32_t site) {
-  uint64_t *const word = chk_given_at(s, addr);
   const uint64_t next = CHK_LIKELY(chk_covers_plainly(*word)) ? chk_give() : 0;
   if (CHK_LIKELY(next))
     __atomic_store_n(word, next, __ATOMIC_RELEASE);
@@ -201,13 +202,35 @@ static inline __attribute__((always_inline)) bool chk_enter_cell(uint64_t cell[C
   return true;
 }
 
+/* Whether the granules of a page have words of their own here, and no others. Under its lock. */
+static inline bool chk_is_plain(const struct chk_page *p, uint32_t cell) {
+  const bool alike = CHK_UNLIKELY(p->alike) && (p->alike >> cell / (CHK_CELLS / CHK_PARTS) & 1);
+  return CHK_LIKELY(!(p->uniform | p->spills)) && CHK_LIKELY(!alike);
+}
+
+/* Enter the word of an access in a granule that is empty, or has what the same line has done to the
+ * same bytes, which is before it; else at most one word, which a barrier has ordered. Returns
+ * whether. */
+static inline bool chk_epoch_again(uint64_t cell[CHK_SLOTS], uint64_t word) {
+  const uint64_t a = cell[0], b = cell[1];
+  const uint64_t same = ~(CHK_EPOCH_CLOCK << CHK_EPOCH_CLOCK_SHIFT);
+  if (CHK_UNLIKELY(cell[2])) return false;
+  if (CHK_LIKELY(!b)) {
+    if (a && ((a ^ word) & same)) return false;
+    cell[0] = word;
+    return true;
+  }
+  if (((b ^ word) & same) || !chk_floor_covers(a)) return false;
+  cell[1] = word;
+  return true;
+}
+
 /* Enter the word of an access, if a barrier has ordered all that is there, or nothing else is there
  * than what the same line has done. Under the lock of the page. */
 static inline bool chk_epoch_enter(struct chk_page *p, struct chk_shadow *s,
                                    const struct chk_range *range, uint64_t word) {
   const uint32_t i = range->addr % CHK_PAGE_BYTES / CHK_GRANULE;
-  if (CHK_UNLIKELY(p->uniform || p->spills || (p->alike >> i / (CHK_CELLS / CHK_PARTS) & 1)))
-    return false;
+  if (!chk_is_plain(p, i)) return false;
   if (range->owner != chk.rank) p->shared = 1;
   uint64_t *const cell = s->cell[i], was = cell[0];
   if ((was & CHK_EPOCH) && !((was ^ word) & ~UINT64_C(0xff00)) && !(cell[1] | cell[2])) {

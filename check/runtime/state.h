@@ -29,11 +29,17 @@
 #define CHK_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 struct chk {
+  union {
+    struct {
+      bool words;      /* puts of a word give to it */
+      bool all_strict; /* UPC without `--check`: any access of a word may be strict */
+      bool more;       /* other segments than the one that has words, or second places */
+    };
+    uint32_t unusual; /* any of these */
+  };
   bool races, leaks;   /* what is looked for */
-  bool words;          /* puts of a word give to it */
   bool in_order;       /* Fortran and UPC: accesses of one rank to one place keep their order */
   bool waits_itself;   /* implicit operations are those of a run-time library */
-  bool all_strict;     /* UPC without `--check`: any access of a word may be strict */
   bool one_thread;     /* a SEQ client, whose threads call in turns, if it has several */
   bool threads;        /* this process has several, or had: then lines have no runs */
   bool each_thread;    /* threads of this rank have clocks, and may race with each other */
@@ -46,7 +52,11 @@ struct chk {
   struct chk_shadow *shadows; /* in the area */
   struct chk_origin *origins; /* in the area */
   uint32_t rank, ranks;
-  uint64_t *clock;             /* [ranks] */
+  uint64_t *clock;       /* [ranks] */
+  const uint64_t *plain; /* [256] of what was given in one word, by the byte of its rank: the
+                          * clock, or 0 where it takes more to know; see past.c */
+  uint64_t gives;        /* what this rank gives, but for its clock; or: */
+#define CHK_GIVES_ANEW UINT64_MAX
   uint32_t ticks[CHK_COLUMNS]; /* of threads of other ranks, what this rank has heard of */
   uint64_t past;               /* the newest of this rank that it has kept, see past.c */
   bool changed;                /* clocks of others have changed since */
