@@ -11,11 +11,13 @@ gasnet.h uses names of GASNet-1. What is combined: compiler (those named, else g
 and clang, where installed), standard (C99 to C23, C++98 to C++23; of a .hpp C++17 to C++23), mode
 (SEQ, PARSYNC, PAR) and debug (on, off). `--all` tries each combination in one order; for the other
 one and for a header alone each pair is enough. All must pass with the warnings below as errors,
-and, but for a .hpp, once more in a client that has macros of common names.
+and, but for a .hpp, once more in a client that has macros of common names. `--all` also looks
+whether several atomic operations in one function are all inlined.
 """
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -79,6 +81,23 @@ int probe(void) {
 #endif
 }
 """
+# Atomic operations in one function. One that is not inlined does not know its opcode.
+ATOMICS = """
+#include <gasnet_ratomic.h>
+int64_t probe(gex_AD_t ad, gex_Rank_t rank, void *word);
+int64_t probe(gex_AD_t ad, gex_Rank_t rank, void *word) {
+  int64_t old[5];
+  gex_Event_Wait(gex_AD_OpNB_I64(ad, old, rank, word, GEX_OP_FADD, 1, 0, 0));
+  gex_Event_Wait(gex_AD_OpNB_I64(ad, old + 1, rank, word, GEX_OP_FMAX, 1, 0, 0));
+  gex_Event_Wait(gex_AD_OpNB_I64(ad, old + 2, rank, word, GEX_OP_FCAS, 1, 2, 0));
+  gex_AD_OpNBI_I64(ad, old + 3, rank, word, GEX_OP_FMULT, 3, 0, 0);
+  gex_AD_OpNBI_I64(ad, old + 4, rank, word, GEX_OP_GET, 0, 0, 0);
+  gex_AD_OpNBI_I64(ad, 0, rank, word, GEX_OP_SET, 3, 0, 0);
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+  return old[0] + old[1] + old[2] + old[3] + old[4];
+}
+"""
+OUTLINED = re.compile(r"^(?:gex_AD_OpNBI?|gexx_ad_(?:near|do))_\w+(?:\.\w+)*:", re.M)
 # Names that clients define as macros of their own before they include the headers.
 CLIENT_MACROS = "unused used noreturn visibility pure cold hot format weak may_alias".split()
 CLIENT_MACROS += "likely unlikely always_inline noinline warn_unused_result min max".split()
@@ -178,6 +197,23 @@ def check_clients(include, pairs):
     return runs, failures
 
 
+def check_inlined(include, pairs):
+    """Compiles ATOMICS at each level of optimisation; returns (runs, failures)."""
+    runs = failures = 0
+    for compiler, _ in pairs:
+        for level in ("-O1", "-O2", "-O3") if shutil.which(compiler) else ():
+            command = [compiler, level, "-DGASNET_PAR=1", f"-I{include}"]
+            command += ["-S", "-o", "-", "-x", "c"]
+            runs += 1
+            done = subprocess.run([*command, "-"], input=ATOMICS, stdout=subprocess.PIPE, text=True,
+                                  check=False)
+            found = OUTLINED.findall(done.stdout)
+            if done.returncode or found:
+                print(f"FAILED: {' '.join(command)}: not inlined: {' '.join(found)}")
+                failures += 1
+    return runs, failures
+
+
 def check(include, pairs, headers):
     """Compiles the headers in every combination; returns (runs, failures)."""
     runs = failures = 0
@@ -218,6 +254,8 @@ def main():
         pairs = every()
     if options.clients:
         runs, failures = check_clients(options.include, pairs)
+    if options.all:
+        runs, failures = check_inlined(options.include, pairs)
     for group in groups:
         done, failed = check(options.include, pairs, group)
         runs += done

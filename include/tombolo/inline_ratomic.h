@@ -163,7 +163,7 @@ GEXX_INLINE void gexx_ad_ask(const void *addr) {
   default: return (T)__atomic_load_n(p, __ATOMIC_SEQ_CST);                                   \
   }                                                                                          \
  }                                                                                           \
- GEXX_INLINE T gexx_ad_do_##S(void *addr, gex_OP_t op, T a, T b) {                           \
+ GEXX_INLINE_ALWAYS T gexx_ad_do_##S(void *addr, gex_OP_t op, T a, T b) {                    \
   const gex_OP_t fetching = GEXX_AD_FETCHING(op);                                            \
   if (!__builtin_constant_p(op)) return gexx_ad_rmw_##S(addr, fetching, a, b);               \
   return fetching & GEXX_AD_LOOPS_INT ? gexx_ad_once_##S(addr, fetching, a, b)               \
@@ -188,7 +188,7 @@ GEXX_INLINE void gexx_ad_ask(const void *addr) {
   memcpy(&old, &seen, sizeof old);                                                           \
   return old;                                                                                \
  }                                                                                           \
- GEXX_INLINE T gexx_ad_do_##S(void *addr, gex_OP_t op, T a, T b) {                           \
+ GEXX_INLINE_ALWAYS T gexx_ad_do_##S(void *addr, gex_OP_t op, T a, T b) {                    \
   const gex_OP_t fetching = GEXX_AD_FETCHING(op);                                            \
   if (!__builtin_constant_p(op)) return gexx_ad_rmw_##S(addr, fetching, a, b);               \
   return fetching & GEXX_AD_LOOPS_REAL ? gexx_ad_once_##S(addr, fetching, a, b)              \
@@ -250,8 +250,9 @@ GEXX_INLINE void gexx_ad_ask(const void *addr) {
  GEXX_AD_MAKE(S, T)                                                                                \
  GEXX_AD_FAR(S, T, gex_Event_t, nb)                                                                \
  GEXX_AD_FAR(S, T, int, nbi)                                                                       \
- GEXX_INLINE void gexx_ad_near_##S(const intptr_t *delta, T *result_p, gex_Rank_t tgt_rank,        \
-                                   void *tgt_addr, gex_OP_t opcode, T a, T b, gex_Flags_t flags) { \
+ GEXX_INLINE_ALWAYS void gexx_ad_near_##S(const intptr_t *delta, T *result_p, gex_Rank_t tgt_rank, \
+                                          void *tgt_addr, gex_OP_t opcode, T a, T b,               \
+                                          gex_Flags_t flags) {                                     \
   void *const here = (void *)((uintptr_t)tgt_addr + (uintptr_t)delta[tgt_rank]);                   \
   gexx_ad_before(opcode, flags);                                                                   \
   T old;                                                                                           \
@@ -260,7 +261,7 @@ GEXX_INLINE void gexx_ad_ask(const void *addr) {
    old = gexx_ad_do_##S(here, opcode, a, b);                                                       \
   if (opcode >= GEX_OP_FAND) *result_p = old;                                                      \
  }                                                                                                 \
- GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gex_AD_OpNB_##S(                                         \
+ GEXX_INLINE_ALWAYS GEXX_WARN_UNUSED gex_Event_t gex_AD_OpNB_##S(                                  \
      gex_AD_t ad, T *result_p, gex_Rank_t tgt_rank, void *tgt_addr, gex_OP_t opcode, T operand1,   \
      T operand2, gex_Flags_t flags) {                                                              \
   const intptr_t *const delta = gexx_ad_delta(ad);                                                 \
@@ -269,8 +270,9 @@ GEXX_INLINE void gexx_ad_ask(const void *addr) {
   gexx_ad_near_##S(delta, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags);        \
   return GEX_EVENT_INVALID;                                                                        \
  }                                                                                                 \
- GEXX_INLINE int gex_AD_OpNBI_##S(gex_AD_t ad, T *result_p, gex_Rank_t tgt_rank, void *tgt_addr,   \
-                                  gex_OP_t opcode, T operand1, T operand2, gex_Flags_t flags) {    \
+ GEXX_INLINE_ALWAYS int gex_AD_OpNBI_##S(gex_AD_t ad, T *result_p, gex_Rank_t tgt_rank,            \
+                                         void *tgt_addr, gex_OP_t opcode, T operand1, T operand2,  \
+                                         gex_Flags_t flags) {                                      \
   const intptr_t *const delta = gexx_ad_delta(ad);                                                 \
   if (!gexx_ad_direct(delta, flags))                                                               \
    return gexx_ad_far_nbi_##S(ad, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2,        \
