@@ -116,6 +116,7 @@ public:
     if (!std::is_integral_v<T> && (bits & detail::bit_ops))
       throw error("atomic_domain: a domain of a floating-point type has no bit operations; leave "
                   "them out");
+    members.barrier(); /* which runs calls of members that come later */
     gex_AD_Create(&ad_, members.handle(), type, bits, 0);
     translate_ = members.size() != tombolo::size() || members.rank() != tombolo::rank();
   }
