@@ -58,6 +58,9 @@ static void by_integer(void) {
     done++;
   }
   CHECK_EQ(i, 0);
+  for (int k = 0; k < N * THREADS; k += 2) done -= k % THREADS == MYTHREAD;
+  for (int k = N; k > 0; k--) done -= k * 3 % THREADS == MYTHREAD;
+  CHECK_EQ(done, 0);
   upc_forall (i = -7; i < 7; i++; i) CHECK_EQ((i + 70 * THREADS) % THREADS, MYTHREAD);
   upc_barrier;
 }

@@ -66,6 +66,8 @@ static void blocked(shared [N] int *p, shared [N] int *q, unsigned lo,
     sum += q[i];
   }
   CHECK_EQ(i, hi > lo ? hi : lo);
+  for (i = lo; i < hi; i++) sum -= upc_threadof(&p[i]) == MYTHREAD ? (int)i + 1 : 0;
+  CHECK_EQ(sum, 0);
   upc_barrier;
   for (i = lo; i < hi; i++) {
     CHECK_EQ(p[i], i);

@@ -111,10 +111,12 @@ std::string Generator::own_part(const OwnLoop &l, const std::string &row, const 
          (l.down ? " > " : " < ") + end + "; " + at + sign + sign + ", " + i + sign + sign + ") {";
 }
 
-// The body, behind the assignment of the loop's pointer.
+// The body, behind the assignment of the loop's pointer. A position without use is named, since gcc
+// from 16 on warns of variables that are only counted.
 std::string Generator::own_body(Node *n, OwnLoop &l) {
   const std::string body = code(n->kids[4]);
-  if (!l.pointer) return body;
+  if (!l.pointer)
+    return (body.find(l.position) == std::string::npos ? "(void)" + l.position + "; " : "") + body;
   const std::string size = elem_size(l.pointer->type->base);
   std::string value = "upcr_add0(" + l.origin + ", " + l.position + " * (long)" + size + ")";
   if (l.unit > 0)
