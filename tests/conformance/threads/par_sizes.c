@@ -12,7 +12,7 @@
  * Payloads of every length at which a path or a number of packets may change, from 0 bytes to
  * 4 MiB, at odd addresses: messages that go one by one, then a message, a Long and a put or get in
  * flight at once, by two threads of each rank. Each message comes once; every byte is checked, and
- * those around it. TMB_TEST_COUNT: sweeps; TMB_TEST_PACKET: bytes of packets whose borders are
+ * those around it. TMB_TEST_SWEEPS: how often; TMB_TEST_PACKET: bytes of packets whose borders are
  * tried.
  */
 #include "job.h"
@@ -218,7 +218,7 @@ static void sweep(int w) {
 }
 
 static void body(int w) {
-  const int sweeps = (int)env_number("TMB_TEST_COUNT", 1);
+  const int sweeps = (int)env_number("TMB_TEST_SWEEPS", 1);
   for (int i = 0; i < sweeps && !check_failures(); i++) sweep(w);
 }
 
