@@ -29,8 +29,8 @@
 
 /* Where each rank has a processor. Otherwise a yield runs another rank that waits; chosen. */
 #define YIELDS_BEFORE_SLEEP   4
-/* A loss wakes those that sleep; one just before the sleep is noticed after this time. The first of
- * many ranks wait until the last ones have been started: waking up, they would delay them. */
+/* A loss wakes ranks that sleep; a rank that misses the wake-up sees the loss after this time. Of
+ * many ranks the first ones wait while the last ones start, and each wake-up delays these. */
 #define BARRIER_SLEEP_NS      UINT64_C(50000000)
 #define BARRIER_SLEEP_RANK_NS UINT64_C(1000000) /* more, for each rank of this machine */
 #define IDLE_NS               UINT64_C(1000000) /* between calls of `idle`; chosen */
