@@ -7,7 +7,8 @@ endif()
 set(tmb_bugs "${PROJECT_SOURCE_DIR}/tests/replay/bugs.c")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${tmb_bugs}")
 add_executable(replay.bugs "${tmb_bugs}" "${PROJECT_SOURCE_DIR}/tests/replay/bugs_main.c"
-  "${PROJECT_SOURCE_DIR}/tests/replay/chaos.c" "${PROJECT_SOURCE_DIR}/tests/replay/right.c")
+  "${PROJECT_SOURCE_DIR}/tests/replay/chaos.c" "${PROJECT_SOURCE_DIR}/tests/replay/right.c"
+  "${PROJECT_SOURCE_DIR}/tests/replay/crowd.c")
 set_target_properties(replay.bugs PROPERTIES OUTPUT_NAME bugs
   RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/replay")
 target_compile_definitions(replay.bugs PRIVATE GASNET_PAR=1)
@@ -28,6 +29,17 @@ foreach(case IN ITEMS ${tmb_bug_cases} chaos chaos_ends chaos_needs deviation fl
   endif()
   set_tests_properties(multi.replay_${case} PROPERTIES LABELS "${tmb_labels}" TIMEOUT 120
     SKIP_RETURN_CODE 77)
+endforeach()
+
+# Many ranks on few processors: some cases, and each night all, beside busy processes.
+set(tmb_crowd python3 "${PROJECT_SOURCE_DIR}/tests/replay/crowd.py" $<TARGET_FILE:tombolo_tool>
+  $<TARGET_FILE:replay.bugs> "${PROJECT_SOURCE_DIR}/tests/replay/crowd.c")
+add_test(NAME multi.replay_crowd COMMAND ${tmb_crowd} crowd_to_one crowd_tickets crowd_threads
+  --replays 2 --only)
+set_tests_properties(multi.replay_crowd PROPERTIES LABELS multi TIMEOUT 240)
+foreach(ranks IN ITEMS 16 32)
+  add_test(NAME multi.replay_crowd${ranks} COMMAND ${tmb_crowd} --ranks ${ranks} --busy 2 --only)
+  set_tests_properties(multi.replay_crowd${ranks} PROPERTIES LABELS "multi;nightly" TIMEOUT 3000)
 endforeach()
 
 # Damaged recordings: some, and each night others.

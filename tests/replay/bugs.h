@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the programs of tests/replay/bugs.py share: one program of 3 ranks, whose argument is the
- * case. bugs.c, chaos.c and right.c have the cases, bugs_main.c the handlers and the job.
+ * What the programs of tests/replay/bugs.py and crowd.py share: one program, whose argument is the
+ * case. bugs.c, chaos.c, right.c and crowd.c have the cases, bugs_main.c the handlers and the job.
  */
 #ifndef REPLAY_BUGS_H
 #define REPLAY_BUGS_H
@@ -37,12 +37,13 @@ enum {
 };
 
 #define SEGMENT_BYTES 262144
+#define RANKS_MAX     32 /* of crowd.c; other cases have 3 ranks */
 
 extern gex_TM_t tm;
 extern gex_Rank_t me;
-extern long *base[3]; /* of the segments */
-extern int changed;   /* there is a further argument */
-extern int code;      /* of the end */
+extern long *base[RANKS_MAX]; /* of the segments */
+extern int changed;           /* there is a further argument */
+extern int code;              /* of the end */
 
 extern volatile long value, count;
 extern char order[256];

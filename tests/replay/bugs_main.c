@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The job and the handlers of the cases in bugs.c, chaos.c and right.c. */
+/* The job and the handlers of the cases in bugs.c, chaos.c, right.c and crowd.c. */
 #include "bugs.h"
 
 gex_TM_t tm;
 gex_Rank_t me;
-long *base[3];
+long *base[RANKS_MAX];
 int changed, code;
 volatile long value, count;
 char order[256];
@@ -116,7 +116,7 @@ int main(int argc, char **argv) {
   gex_Segment_Attach(&segment, tm, SEGMENT_BYTES);
   gex_EP_RegisterHandlers(ep, handlers, sizeof handlers / sizeof *handlers);
   me = gex_TM_QueryRank(tm);
-  for (gex_Rank_t r = 0; r < gex_TM_QuerySize(tm) && r < 3; r++) {
+  for (gex_Rank_t r = 0; r < gex_TM_QuerySize(tm) && r < RANKS_MAX; r++) {
     void *at = NULL;
     gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, r, &at, NULL, NULL, 0));
     base[r] = at;
