@@ -99,6 +99,8 @@ TEST(refuses_what_is_no_list) {
   refuse("a:2,b:2", 0, 5, "room for 4");
   refuse("a,b", 3, 3, "-N 3");
   refuse("[a", 0, 0, "'[a'");
+  refuse("a\n# b\nc:x\n", 0, 0, "line 3: 'c:x'");
+  refuse("a\n\177ELF\2\1", 0, 0, "line 2: no NAME or NAME:RANKS, but control characters");
 }
 
 static struct tree_job example(void) {

@@ -130,6 +130,11 @@ def list_of_hosts():
     path = os.path.join(FOLDER.name, "hosts")
     with open(path, "w", encoding="utf-8") as file:
         file.write("# hosts\na:2 # the first\nb\n")
+    binary, typo = path + ".binary", path + ".typo"
+    with open(binary, "wb") as file:
+        file.write(b"a\nb\n\x7fELF\2\1\1\0c\0\n")
+    with open(typo, "wb") as file:
+        file.write(b"a\n# the second\nb:x\0\n")
     words = "echo x"
     for arguments, env, count in (
         (["--hostfile", path], {}, 3),
@@ -147,6 +152,8 @@ def list_of_hosts():
         (["--hosts", "a", "-N", 2], r"-N 2, but the list has 1 host"),
         (["--hostfile", "/no/such"], r"--hostfile /no/such: No such file"),
         (["--hostfile", "/"], r"--hostfile /: Is a directory"),
+        (["--hostfile", binary], r"\.binary: line 3: no NAME or NAME:RANKS, but control char"),
+        (["--hostfile", typo], r"\.typo: line 3: no NAME"),
         (["--hosts", "a:2", "--stdin", 2], r"one rank below 2"),
         (["--hosts", "a:2", "--stdin", "all"], r"one rank below 2"),
     ):

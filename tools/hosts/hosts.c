@@ -46,6 +46,13 @@ static bool split_word(const char *word, const char *end, struct word_parts *p) 
   return true;
 }
 
+/* Whether a name has no control character, as a binary file has. */
+static bool is_text(const char *name, const char *end) {
+  for (; name < end; name++)
+    if ((unsigned char)*name < ' ' || *name == 0x7f) return false;
+  return true;
+}
+
 /* One NAME[:RANKS]. in word: [bytes]. */
 static int parse_host(struct host_list *list, const char *word, size_t bytes, char *why) {
   struct word_parts p;
@@ -56,6 +63,10 @@ static int parse_host(struct host_list *list, const char *word, size_t bytes, ch
     ranks = strtoul(p.number, &stop, 10);
     good = stop == word + bytes && stop != p.number && ranks >= 1 && ranks <= TMB_BOOT_RANKS_MAX;
   }
+  if (!is_text(word, word + bytes)) {
+    snprintf(why, HOSTS_WHY_BYTES, "no NAME or NAME:RANKS, but control characters");
+    return TMB_E_ARG;
+  }
   if (!good) {
     snprintf(why, HOSTS_WHY_BYTES, "'%.*s' is no NAME or NAME:RANKS with RANKS from 1 to %d",
              (int)TMB_MIN(bytes, (size_t)80), word, TMB_BOOT_RANKS_MAX);
@@ -65,14 +76,28 @@ static int parse_host(struct host_list *list, const char *word, size_t bytes, ch
   return TMB_OK;
 }
 
+/* Puts the number of the line of `text` that `at` is in before `why`, if there are several. */
+static void name_line(const char *text, const char *at, char *why) {
+  char reason[HOSTS_WHY_BYTES];
+  unsigned line = 1;
+  if (!strchr(text, '\n')) return;
+  for (; text < at; text++) line += *text == '\n';
+  snprintf(reason, sizeof reason, "%s", why);
+  snprintf(why, HOSTS_WHY_BYTES, "line %u: %.200s", line, reason);
+}
+
 int hosts_parse(struct host_list *list, const char *text, char *why) {
+  const char *const begin = text;
   while (*text) {
     text += strspn(text, SEPARATORS);
     if (*text == '#') text += strcspn(text, "\n");
     if (*text == '\0' || *text == '\n') continue;
     const size_t bytes = strcspn(text, SEPARATORS "#");
     const int rc = parse_host(list, text, bytes, why);
-    if (rc) return rc;
+    if (rc) {
+      name_line(begin, text, why);
+      return rc;
+    }
     text += bytes;
   }
   return TMB_OK;

@@ -30,8 +30,8 @@ struct host_list {
 /*
  * Add the hosts of a text: NAME[:RANKS], separated by commas, blanks or ends of lines; # begins a
  * comment up to the end of its line. NAME may be USER@NAME, or [ADDRESS] for one with colons; of an
- * address with several colons and no brackets all is the name. out why: [HOSTS_WHY_BYTES]. Returns
- * 0 or TMB_E_ARG.
+ * address with several colons and no brackets all is the name. out why: [HOSTS_WHY_BYTES], with the
+ * number of the line where there are several. Returns 0 or TMB_E_ARG.
  */
 int hosts_parse(struct host_list *list, const char *text, char *why);
 

@@ -59,13 +59,17 @@ struct root {
 
 /* ---- the job */
 
+/* The text of the file, or NULL after a message. Bytes 0 become 1, which hosts_parse refuses. */
 static char *read_hostfile(const struct run_options *o) {
   const char *path = o->hostfile;
   FILE *file = fopen(path, "re");
   char *text = calloc(1, HOSTFILE_BYTES);
   if (!text) tmb_fatal_nopos("out of memory for a list of hosts");
-  if (file && fread(text, 1, HOSTFILE_BYTES - 1, file) < HOSTFILE_BYTES - 1 && !ferror(file)) {
+  const size_t bytes = file ? fread(text, 1, HOSTFILE_BYTES - 1, file) : 0;
+  if (file && bytes < HOSTFILE_BYTES - 1 && !ferror(file)) {
     fclose(file);
+    for (size_t i = 0; i < bytes; i++)
+      if (!text[i]) text[i] = 1;
     return text;
   }
   tmb_print("run: %s %s: %s; give a file with one NAME[:RANKS] a line", o->hosts_from, path,
