@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TMB_MPI_BOOT_ABI    3 /* changes with this file */
+#define TMB_MPI_BOOT_ABI    4 /* changes with this file */
 #define TMB_MPI_BOOT_SYMBOL "tombolo_mpi_boot"
 
 struct tmb_mpi_boot {
@@ -25,8 +25,9 @@ struct tmb_mpi_boot {
   /* Initialise MPI. in level: thread level as TOMBOLO_MPI_THREAD has it, or NULL. */
   int (*begin)(const char *level);
   int (*open)(uint32_t *rank, uint32_t *size);
-  /* All ranks' texts one behind the other. in mine: [bytes]. out all: [total], malloc'd. */
-  int (*share)(const char *mine, size_t bytes, char **all, size_t *total);
+  /* All ranks' texts one behind the other. in mine: [bytes]; idle: called now and then while others
+   * are late, or NULL. out all: [total], malloc'd. */
+  int (*share)(const char *mine, size_t bytes, void (*idle)(void), char **all, size_t *total);
   /* out host_of: [size] lowest rank that shares memory with each. */
   int (*hosts)(uint32_t *host_of);
   /* MPI's text for a code that one of these has returned. out text: [bytes], terminated. */

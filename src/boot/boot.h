@@ -100,8 +100,7 @@ int tmb_boot_record_exit(struct tmb_boot *boot, int code);
  * reports the end of this process in one. Threads: that of exit(). */
 void tmb_boot_note_handlers(struct tmb_boot *boot);
 
-/* Call `idle` every millisecond while this rank waits in rounds for others, as far as its bootstrap
- * can: not while a leader is in a call of a foreign manager. NULL: no more. */
+/* Call `idle` about every millisecond while this rank waits in rounds for others. NULL: no more. */
 void tmb_boot_set_idle(struct tmb_boot *boot, void (*idle)(void));
 
 /* Record that this rank has printed why it dies: the supervisor need not print more. Threads:

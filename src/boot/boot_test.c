@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 
+#include "base/atomic.h"
 #include "base/capture_test.h"
 #include "base/config.h"
 #include "base/error.h"
@@ -14,7 +15,9 @@
 #include "boot/page/ctl.h"
 #include "boot/page/ranklist.h"
 #include "build_info.h"
+#include "os/os.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,6 +146,47 @@ TEST(keeps_own_and_imposed_ends_apart) {
   expect_state(ctl, 2, TMB_RANK_ORDERED, 0);
   assert_int_equal(tmb_ctl_joined(ctl), 2);
   tmb_ctl_unmap(ctl);
+}
+
+/* Whether a thread sleeps, as it only does in a wait of the kernel. */
+static bool is_asleep(pid_t thread) {
+  char path[64], text[512];
+  snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
+  FILE *f = fopen(path, "r");
+  const size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+  if (f) fclose(f);
+  text[n] = '\0';
+  const char *end = strrchr(text, ')');
+  return end && end[1] && end[2] == 'S';
+}
+
+struct waiting {
+  struct tmb_ctl *ctl;
+  pid_t thread;
+  bool completed;
+  uint64_t ended_ns;
+};
+
+static void *wait_in_round(void *arg) {
+  struct waiting *w = arg;
+  tmb_store_rel(&w->thread, gettid());
+  w->completed = tmb_ctl_barrier(w->ctl, &(struct tmb_ctl_round){.agent_fd = -1});
+  w->ended_ns = tmb_os_now_ns();
+  return NULL;
+}
+
+/* A rank that sleeps in a round of many looks for losses once a second: the loss wakes it. */
+TEST(loss_wakes_a_round) {
+  struct waiting w = {.ctl = new_ctl(TMB_BOOT_RANKS_MAX)};
+  pthread_t thread;
+  assert_int_equal(pthread_create(&thread, NULL, wait_in_round, &w), 0);
+  while (!tmb_load_acq(&w.thread) || !is_asleep(tmb_load_acq(&w.thread))) usleep(1000);
+  const uint64_t lost_ns = tmb_os_now_ns();
+  assert_true(tmb_ctl_set_fate(w.ctl, 3, TMB_FATE(TMB_FATE_FAILED, 0, 9)));
+  assert_int_equal(pthread_join(thread, NULL), 0);
+  assert_false(w.completed);
+  assert_cmp(w.ended_ns - lost_ns, <, 500000000u);
+  tmb_ctl_unmap(w.ctl);
 }
 
 /* A rank of the job that the next test starts; the exit code says which round failed. */

@@ -144,6 +144,20 @@ def mixed(order, ranks=4, **settings):
     run.check(run.code == 0 and f"{ranks} ranks agree" in run.out, f"MPI in one process, {order}")
 
 
+def lost_packets_at_a_round():
+    """A rank that waits for others through the manager, or MPI in its place, sends its lost packets
+    again: without a progress thread the others wait for these, and never come."""
+    lossy = {"TOMBOLO_PLACES": "cyclic:2", "TOMBOLO_CONDUIT": "udp", "TOMBOLO_PROGRESS_SHARE": "0"}
+    mpi_first = BUILD / f"tests/launch/mixed-{MPI_OF[launcher]}"
+    for seed in range(12 if whole else 5):
+        lossy["TOMBOLO_TEST_UDP_FAULT"] = f"loss=40,seed={seed}"
+        run = launch(launcher, 2, ENDS, "hello", **lossy)
+        run.check("rank 0 of 2" in run.out and "rank 1 of 2" in run.out, "both attach segments")
+        if mpi_first.exists() and has_mpi_plugin():
+            run = launch(launcher, 2, str(mpi_first), "attach", **lossy)
+            run.check("2 ranks agree" in run.out, "both attach segments where MPI was first")
+
+
 def mpi_is_alone():
     """Under `tombolo run` MPI's ranks know nothing of each other."""
     program = BUILD / f"tests/launch/mixed-{MPI_OF[launcher]}"
@@ -224,5 +238,5 @@ def mixes():
 
 run_cases([ranks_know_who_they_are, pretended_hosts, codes_reach_the_launcher,
            a_rank_that_dies_ends_the_job, a_killed_launcher_leaves_no_ranks,
-           children_are_jobs_of_their_own, conformance_programs,
+           children_are_jobs_of_their_own, conformance_programs, lost_packets_at_a_round,
            mpi_in_one_process, mixes, mpi_that_refuses, mpi_is_alone, nothing_is_left], names)

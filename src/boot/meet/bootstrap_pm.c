@@ -132,6 +132,7 @@ static bool far_round(struct tmb_boot *b, char *parts, size_t bytes) {
   char *text = carries ? malloc((size_t)b->size * bytes) : NULL;
   if (carries && !text) tmb_fatal("out of memory for the data of %u ranks", b->size);
   managed.rounds++;
+  managed.pm.idle = b->idle;
   bool good = !carries || publish(b, parts, bytes, text);
   good = managed.pm.ops->fence(&managed.pm) == 0 && good;
   if (carries && good) good = collect(b, parts, bytes, text);

@@ -31,8 +31,9 @@ struct tmb_pm_ops;
 struct tmb_pm {
   const struct tmb_pm_ops *ops;
   uint32_t rank, size;
-  bool mpi_reports; /* MPI is finalised, and reports the end in an exit handler, which runs */
-  char who[96];     /* for messages: "PMI-1, as of mpiexec (MPI)" */
+  void (*idle)(void); /* called now and then while a fence waits for others; NULL: nothing */
+  bool mpi_reports;   /* MPI is finalised, and reports the end in an exit handler, which runs */
+  char who[96];       /* for messages: "PMI-1, as of mpiexec (MPI)" */
   void *state; /* the table's own, of state_bytes; kept as long as the process: signal handlers read
                   it */
 };
@@ -71,6 +72,11 @@ struct tmb_pm_ops {
  .fence = P##_fence, .get = P##_get, .hosts = P##_hosts, .leave = P##_leave
 
 extern const struct tmb_pm_ops tmb_pm_pmix, tmb_pm_pmi1, tmb_pm_pmi2, tmb_pm_mpi;
+
+/* To be called before each sleep of a fence that waits for others: calls pm->idle, and says once
+ * that they are late. *since_ns: 0 before the first call. Returns how long to sleep at most, in ns.
+ */
+uint64_t tmb_pm_wait_ns(const struct tmb_pm *pm, uint64_t *since_ns);
 
 /* The descriptor on which a manager by PMI-1 expects a report of the end. out fd: -1 where there is
  * none; inode: of what it is now. */

@@ -157,7 +157,7 @@ static int mpi_fence(struct tmb_pm *pm) {
   struct store *s = pm->state;
   char *got = NULL, text[WHY_BYTES];
   size_t bytes = 0;
-  int rc = s->mpi->share(s->mine ? s->mine : "", s->mine_bytes, &got, &bytes);
+  int rc = s->mpi->share(s->mine ? s->mine : "", s->mine_bytes, pm->idle, &got, &bytes);
   if (rc)
     tmb_print("rank %u cannot exchange data through %s (MPI_Allgather): %s; %s", pm->rank, pm->who,
               explain(s, rc, text, sizeof text), remedy);

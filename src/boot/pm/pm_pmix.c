@@ -173,16 +173,8 @@ static int pmix_fence(struct tmb_pm *pm) {
   rc = p->fence_nb(&all, 1, &collect, 1, on_fence, fence);
   if (rc == PMIX_ABI_SUCCEEDED) return TMB_OK; /* done at once: nobody calls back */
   if (rc) return fail(pm, "PMIx_Fence", rc);
-  bool noted = false;
-  while (!tmb_load_acq(&fence->done)) {
-    const int late = tmb_futex_wait(&fence->done, 0, TMB_PM_NOTE_S * UINT64_C(1000000000));
-    if (late == TMB_E_TIMEOUT && !noted && !tmb_load_acq(&fence->done)) {
-      tmb_print("rank %u has waited %d s for others of the %u ranks that %s has started; every "
-                "program of the job must use this library and initialise it",
-                pm->rank, TMB_PM_NOTE_S, pm->size, pm->who);
-      noted = true;
-    }
-  }
+  for (uint64_t since_ns = 0; !tmb_load_acq(&fence->done);)
+    (void)tmb_futex_wait(&fence->done, 0, tmb_pm_wait_ns(pm, &since_ns));
   return fence->status ? fail(pm, "PMIx_Fence", fence->status) : TMB_OK;
 }
 

@@ -26,7 +26,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ANSWER_BYTES = 8192, REQUEST_BYTES = 2048, NAME_BYTES = 256, LAST_ANSWER_MS = 2000 };
+enum {
+  ANSWER_BYTES = 8192,
+  REQUEST_BYTES = 2048,
+  NAME_BYTES = 256,
+  LAST_ANSWER_MS = 2000,
+  NS_PER_MS = 1000000
+};
 
 struct wire {
   int fd;
@@ -50,14 +56,10 @@ static bool send_all(int fd, const char *text, size_t bytes) {
   return true;
 }
 
-/* Reports once that other ranks are late. */
 static void wait_readable(const struct tmb_pm *pm, int fd) {
   struct pollfd in = {.fd = fd, .events = POLLIN};
-  while (poll(&in, 1, TMB_PM_NOTE_S * 1000) < 0 && errno == EINTR) continue;
-  if (in.revents) return;
-  tmb_print("rank %u has waited %d s for others of the %u ranks that %s has started; every program "
-            "of the job must use this library and initialise it",
-            pm->rank, TMB_PM_NOTE_S, pm->size, pm->who);
+  for (uint64_t since_ns = 0; !in.revents;)
+    (void)poll(&in, 1, (int)(tmb_pm_wait_ns(pm, &since_ns) / NS_PER_MS));
 }
 
 /* Reads `bytes`, or up to a line end if 0. */

@@ -47,13 +47,26 @@ static int boot_open(uint32_t *rank, uint32_t *size) {
   return rc;
 }
 
-static int boot_share(const char *mine, size_t bytes, char **all, size_t *total) {
+/* Until all ranks have called this. Spins, as MPI does where it waits. */
+static int meet(void (*idle)(void)) {
+  MPI_Request request;
+  int done = 0, rc = MPI_Ibarrier(world, &request);
+  while (rc == MPI_SUCCESS && (rc = MPI_Test(&request, &done, MPI_STATUS_IGNORE)) == MPI_SUCCESS) {
+    if (done) break;
+    idle();
+  }
+  return rc;
+}
+
+static int boot_share(const char *mine, size_t bytes, void (*idle)(void), char **all,
+                      size_t *total) {
   int *counts = calloc((size_t)world_size, 2 * sizeof *counts), *at = counts + world_size;
   const int count = bytes < INT_MAX ? (int)bytes : INT_MAX;
   int sum = 0;
   *all = NULL;
   if (!counts) return MPI_ERR_NO_MEM;
-  int rc = MPI_Allgather(&count, 1, MPI_INT, counts, 1, MPI_INT, world);
+  int rc = idle ? meet(idle) : MPI_SUCCESS;
+  if (rc == MPI_SUCCESS) rc = MPI_Allgather(&count, 1, MPI_INT, counts, 1, MPI_INT, world);
   for (int r = 0; r < world_size && rc == MPI_SUCCESS; r++) {
     at[r] = sum;
     if (counts[r] > INT_MAX - sum) rc = MPI_ERR_COUNT;
