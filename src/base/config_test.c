@@ -63,7 +63,7 @@ static void expect_refused(const char *part) {
 
 static void check_defaults(void) {
   CHILD_CHECK(tmb_cfg_int(TMB_CFG_PSHM_NODES) == 1);
-  CHILD_CHECK(tmb_cfg_int(TMB_CFG_AM_INLINE_MAX) == 256);
+  CHILD_CHECK(tmb_cfg_int(TMB_CFG_COLL_EAGER_MAX) == 65536);
   CHILD_CHECK(tmb_cfg_dbl(TMB_CFG_EXITTIMEOUT_MAX) == 5);
   CHILD_CHECK(!tmb_cfg_bool(TMB_CFG_QUIET));
   CHILD_CHECK(tmb_cfg_bool(TMB_CFG_SHM_MAP));
@@ -85,11 +85,11 @@ static void check_env(void) {
   CHILD_CHECK(tmb_cfg_int(TMB_CFG_MAX_THREADS) == 17);
   CHILD_CHECK(strcmp(tmb_cfg_source(TMB_CFG_MAX_THREADS), "environment GASNET_MAX_THREADS") == 0);
   CHILD_CHECK(tmb_cfg_is_set(TMB_CFG_MAX_THREADS));
-  CHILD_CHECK(tmb_cfg_int(TMB_CFG_AM_INLINE_MAX) == 1024);
+  CHILD_CHECK(tmb_cfg_int(TMB_CFG_COLL_EAGER_MAX) == 1024);
   CHILD_CHECK(strcmp(tmb_cfg_str(TMB_CFG_WAIT), "block") == 0 && tmb_cfg_enum(TMB_CFG_WAIT) == 1);
   CHILD_CHECK(tmb_cfg_bool(TMB_CFG_QUIET));
   CHILD_CHECK(!tmb_cfg_bool(TMB_CFG_CATCH_EXIT));
-  CHILD_CHECK(strcmp(tmb_cfg_source(TMB_CFG_CATCH_EXIT), "environment TOMBOLO_CATCH_EXIT") == 0);
+  CHILD_CHECK(strcmp(tmb_cfg_source(TMB_CFG_CATCH_EXIT), "environment GASNET_CATCH_EXIT") == 0);
   CHILD_CHECK(tmb_cfg_dbl(TMB_CFG_EXITTIMEOUT) == 2.5);
   CHILD_CHECK(strcmp(tmb_cfg_str(TMB_CFG_BARRIER), "AMDISSEM") == 0);
   CHILD_CHECK(!tmb_cfg_is_set(TMB_CFG_SHM_MAP)); /* empty counts as unset */
@@ -97,8 +97,8 @@ static void check_env(void) {
 
 TEST(environment_wins_over_defaults) {
   run(&cap, 0,
-      ENV("GASNET_MAX_THREADS=17", "TOMBOLO_TEST_AM_INLINE_MAX=1KB", "TOMBOLO_WAIT=BLOCK",
-          "GASNET_QUIET=Y", "TOMBOLO_CATCH_EXIT=0", "GASNET_CATCH_EXIT=1", "GASNET_EXITTIMEOUT=5/2",
+      ENV("GASNET_MAX_THREADS=17", "TOMBOLO_TEST_COLL_EAGER_MAX=1KB", "TOMBOLO_WAIT=BLOCK",
+          "GASNET_QUIET=Y", "GASNET_CATCH_EXIT=0", "TOMBOLO_CATCH_EXIT=1", "GASNET_EXITTIMEOUT=5/2",
           "GASNET_BARRIER=amdissem", "TOMBOLO_TEST_SHM_MAP="),
       check_env);
   expect_well();
@@ -128,7 +128,7 @@ TEST(bad_values_are_fatal) {
   static const struct {
     const char *env, *name, *value, *allowed;
   } rows[] = {
-      {"TOMBOLO_MAX_THREADS=5000", "TOMBOLO_MAX_THREADS", "\"5000\"", "from 1 to 4096"},
+      {"TOMBOLO_NOTIFY_CREDITS=70000", "TOMBOLO_NOTIFY_CREDITS", "\"70000\"", "from 2 to 65536"},
       {"GASNET_MAX_THREADS=0", "GASNET_MAX_THREADS", "\"0\"", "from 1 to 4096"},
       {"GASNET_PSHM_NODES=5000", "GASNET_PSHM_NODES", "\"5000\"", "from 1 to 1024"},
       {"GASNET_MAX_THREADS=two", "GASNET_MAX_THREADS", "\"two\"", "an integer"},
@@ -138,7 +138,7 @@ TEST(bad_values_are_fatal) {
       {"GASNET_MAX_SEGSIZE=huge", "GASNET_MAX_SEGSIZE", "\"huge\"", "1.5GB"},
       {"GASNET_BACKTRACE_NODES=x", "GASNET_BACKTRACE_NODES", "\"x\"", "list of ranks"},
       {"GASNET_EXITTIMEOUT=-1", "GASNET_EXITTIMEOUT", "\"-1\"", "from 0 to 86400"},
-      {"TOMBOLO_TEST_AM_INLINE_MAX=1XB", "TOMBOLO_TEST_AM_INLINE_MAX", "\"1XB\"", "size"},
+      {"TOMBOLO_TEST_COLL_EAGER_MAX=1XB", "TOMBOLO_TEST_COLL_EAGER_MAX", "\"1XB\"", "size"},
   };
   for (size_t i = 0; i < TMB_ARRAY_LEN(rows); i++) {
     run(&cap, 2, ENV(rows[i].env), NULL);
@@ -219,19 +219,19 @@ TEST(retired_names_say_what_to_use) {
 }
 
 static void check_former(void) {
-  CHILD_CHECK(tmb_cfg_int(TMB_CFG_AM_INLINE_MAX) == 1024);
-  CHILD_CHECK(strcmp(tmb_env_get("TOMBOLO_TEST_AM_INLINE_MAX"), "1KB") == 0);
+  CHILD_CHECK(tmb_cfg_int(TMB_CFG_COLL_EAGER_MAX) == 1024);
+  CHILD_CHECK(strcmp(tmb_env_get("TOMBOLO_TEST_COLL_EAGER_MAX"), "1KB") == 0);
   CHILD_CHECK(tmb_cfg_bool(TMB_CFG_BACKTRACE));
   CHILD_CHECK(tmb_cfg_int(TMB_CFG_RING_SLOTS) == 64); /* the new name wins */
 }
 
 TEST(former_names_are_accepted) {
-  const char *const *env = ENV("TOMBOLO_AM_INLINE_MAX=1KB", "TOMBOLO_BACKTRACE=1",
+  const char *const *env = ENV("TOMBOLO_COLL_EAGER_MAX=1KB", "TOMBOLO_BACKTRACE=1",
                                "TOMBOLO_RING_SLOTS=128", "TOMBOLO_TEST_RING_SLOTS=64");
   run(&cap, 0, env, check_former);
   expect_well();
-  assert_non_null(strstr(cap.text, "setting TOMBOLO_AM_INLINE_MAX is named "
-                                   "TOMBOLO_TEST_AM_INLINE_MAX now"));
+  assert_non_null(strstr(cap.text, "setting TOMBOLO_COLL_EAGER_MAX is named "
+                                   "TOMBOLO_TEST_COLL_EAGER_MAX now"));
   assert_non_null(strstr(cap.text, "setting TOMBOLO_BACKTRACE is named GASNET_BACKTRACE now"));
   assert_null(strstr(cap.text, "TOMBOLO_RING_SLOTS is named"));
   run(&cap, 1, env, check_former);

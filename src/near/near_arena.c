@@ -21,7 +21,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define TOUCH_RANKS_MAX 16u /* of this host; 96 KiB each */
+#define TOUCH_RANKS_MAX  16u  /* of this host; 96 KiB each */
+#define INLINE_BYTES_MAX 256u /* largest medium payload inside the ring */
 
 static uint32_t log2_ceil(uint64_t v) {
   uint32_t n = 0;
@@ -51,7 +52,7 @@ static void layout(struct tmb_near *near) {
   for (int i = 0; i < 2; i++) near->slots[i] = 1u << near->slots_log2[i];
   const uint32_t record_slots = TMB_MIN(near->slots[1] / 4, (uint32_t)TMB_NEAR_RECORD_SLOTS_MAX);
   const uint32_t room = record_slots * TMB_NEAR_SLOT_BYTES - 16 - 4 * TMB_AM_ARGS_MAX;
-  near->inline_bytes_max = TMB_MIN((uint32_t)tmb_cfg_int(TMB_CFG_AM_INLINE_MAX), room);
+  near->inline_bytes_max = TMB_MIN(INLINE_BYTES_MAX, room);
   const uint32_t bulk = bulk_total(size);
   near->bulk_count[1] = TMB_MAX(bulk / 3, 1u);
   near->bulk_count[0] = TMB_MAX(bulk - near->bulk_count[1], 1u);

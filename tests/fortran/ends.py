@@ -320,7 +320,7 @@ CASES = (
      'TOMBOLO_TEST_CAF_EVENTS="bell" is not valid: expected one of '
      "signal|queue|flag|atomic"),
     ("TOMBOLO_TEST_CAF_EVENTS=FLAG", 0, "began"),
-    ("TOMBOLO_CATCH_EXIT=0", 0, "began"),
+    ("GASNET_CATCH_EXIT=0", 0, "began"),
 )
 
 

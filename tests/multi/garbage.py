@@ -22,8 +22,8 @@ PROGRAM = os.path.join(BUILD, "tests/fault/hangs")
 GARBAGE = "garbage,!"
 
 # Settings of type text whose readers know a syntax: any wrong text is refused.
-STRICT = {"TOMBOLO_COLL_ALG", "TOMBOLO_COLL_TABLE", "TOMBOLO_NO_CATCH_SIGNAL",
-          "GASNET_FREEZE_SIGNAL", "GASNET_BACKTRACE_SIGNAL", "TOMBOLO_MAX_SEGSIZE",
+STRICT = {"TOMBOLO_COLL_ALG", "TOMBOLO_COLL_TABLE", "GASNET_NO_CATCH_SIGNAL",
+          "GASNET_FREEZE_SIGNAL", "GASNET_BACKTRACE_SIGNAL", "GASNET_MAX_SEGSIZE",
           "GASNET_BACKTRACE_NODES"}
 # In this process these say how the test itself runs, or stop it.
 LEFT_OUT = {"GASNET_FREEZE"}

@@ -50,8 +50,7 @@ def scratch_size():
     check(compiled(), "the program is not compiled")
     for settings, want in (({}, 2 << 20), ({"GASNET_COLL_SCRATCH_SIZE": "100KB"}, 100 << 10),
                            ({"GASNET_COLL_SCRATCH_SIZE": "1"}, 4096),
-                           ({"TOMBOLO_COLL_SCRATCH_SIZE": "3MB",
-                             "GASNET_COLL_SCRATCH_SIZE": "100KB"}, 3 << 20)):
+                           ({"GASNET_COLL_SCRATCH_SIZE": "3MB"}, 3 << 20)):
         done = tombolo("run", "-n", "2", "./program", **settings)
         check((done.returncode, done.stdout) == (0, f"{want}\n" * 2), settings, done)
     return None

@@ -60,7 +60,7 @@ static void check_memfd(struct doctor *d) {
                "memfd_create: %s; ranks share a file without a name instead", strerror(error));
   else
     doctor_add(d, DOCTOR_ERROR, "shared memory",
-               "Allow memfd_create, or name a writable folder by TOMBOLO_TMPDIR.",
+               "Allow memfd_create, or name a writable folder by GASNET_TMPDIR.",
                "memfd_create: %s, and no folder for files works", strerror(error));
 }
 
@@ -73,13 +73,13 @@ static void check_segment(struct doctor *d) {
   if (fd >= 0) close(fd);
   tmb_fmt_bytes(bytes, text, sizeof text);
   if (!fits)
-    doctor_add(d, DOCTOR_ERROR, "segments", "Set TOMBOLO_MAX_SEGSIZE to less, or raise the limit.",
+    doctor_add(d, DOCTOR_ERROR, "segments", "Set GASNET_MAX_SEGSIZE to less, or raise the limit.",
                "the default segments, %s, cannot be had: %s", text,
                *why ? why : "there is no shared memory");
   else if (bytes < SEGMENTS_FEW_BYTES)
     doctor_add(d, bytes < SEGMENTS_NONE_BYTES ? DOCTOR_ERROR : DOCTOR_WARNING, "segments",
                "Raise the limit (ulimit -f, -v, -d; memory of the container) or "
-               "TOMBOLO_MAX_SEGSIZE.",
+               "GASNET_MAX_SEGSIZE.",
                "all ranks of this host share only %s; %s bounds memory", text, limited_by);
   else
     doctor_add(d, DOCTOR_OK, "segments", NULL, "up to %s for the ranks of this host; %s bounds it",

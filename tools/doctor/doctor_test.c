@@ -105,7 +105,7 @@ TEST(limits_are_checked) {
   expect("warning", "open files", "at most 512");
   run((struct call){.has_limit = true, .resource = RLIMIT_MEMLOCK, .limit = 65536}, 0);
   expect("warning", "locked memory", "at most 64.0 KB");
-  run((struct call){.name = "TOMBOLO_MAX_SEGSIZE",
+  run((struct call){.name = "GASNET_MAX_SEGSIZE",
                     .value = "2GB",
                     .has_limit = true,
                     .resource = RLIMIT_FSIZE,
@@ -280,7 +280,7 @@ TEST(reports_are_compared) {
 }
 
 TEST(json_is_complete) {
-  run((struct call){.argv = {"--json"}, .name = "TOMBOLO_MAX_THREADS", .value = "-7"}, 1);
+  run((struct call){.argv = {"--json"}, .name = "GASNET_MAX_THREADS", .value = "-7"}, 1);
   json_t *document = json_loads(cap.text, 0, NULL);
   if (!document) fail_msg("not JSON: %s", cap.text);
   const json_t *checks = json_object_get(document, "checks");

@@ -212,12 +212,35 @@ static void print_markdown_row(const json_t *row) {
   print_cell(cell);
   snprintf(cell, sizeof cell, dflt ? "`%s`" : "unset", dflt);
   print_cell(cell);
-  if (json_is_true(json_object_get(row, "effect"))) {
-    print_cell(text_of(row, "allowed"));
-    print_cell(strcmp(unit, text_of(row, "allowed")) == 0 ? "" : unit);
-  }
+  print_cell(text_of(row, "allowed"));
+  print_cell(strcmp(unit, text_of(row, "allowed")) == 0 ? "" : unit);
   print_cell(text_of(row, "help"));
   puts("|");
+}
+
+/* Whether a row before row i has this reason. */
+static bool has_reason_before(const json_t *settings, size_t i, const char *why) {
+  while (i-- > 0)
+    if (strcmp(text_of(json_array_get(settings, i), "help"), why) == 0) return true;
+  return false;
+}
+
+/* Settings without effect: a line for each reason, with all of its names. */
+static void print_ignored(const json_t *settings) {
+  const size_t count = json_array_size(settings);
+  for (size_t i = 0; i < count; i++) {
+    const json_t *row = json_array_get(settings, i);
+    const char *const why = text_of(row, "help"), *separator = "| ", *other;
+    if (json_is_true(json_object_get(row, "effect"))) continue;
+    if (has_reason_before(settings, i, why)) continue;
+    for (size_t k = i; k < count; k++) {
+      row = json_array_get(settings, k);
+      if (strcmp(text_of(row, "help"), why) != 0) continue;
+      printf("%s`%s`", separator, names_of(row, &other));
+      separator = ", ";
+    }
+    printf(" | %s |\n", why);
+  }
 }
 
 void info_print_markdown(const json_t *settings) {
@@ -249,10 +272,8 @@ void info_print_markdown(const json_t *settings) {
   puts("\n## Accepted without effect\n\n"
        "Programs and scripts for other GASNet implementations set these; this library has nothing "
        "to do "
-       "with them.\n\n| name | default elsewhere | why |\n|---|---|---|");
-  json_array_foreach(settings, i, row) {
-    if (!json_is_true(json_object_get(row, "effect"))) print_markdown_row(row);
-  }
+       "with them.\n\n| names | why |\n|---|---|");
+  print_ignored(settings);
   const struct tmb_cfg_prefix *prefixes = tmb_cfg_prefixes(&count);
   puts("\n## Families of names\n\n| names | meaning |\n|---|---|");
   for (i = 0; i < count; i++) printf("| `%s...` | %s |\n", prefixes[i].prefix, prefixes[i].help);

@@ -109,7 +109,7 @@ static json_t *find_setting(json_t *settings, const char *name) {
 TEST(settings_show_value_and_source) {
   run((struct call){2, {"--config", "--json"}, "GASNET_MAX_THREADS", "33"}, 0);
   json_t *settings = parse();
-  json_t *row = find_setting(settings, "TOMBOLO_MAX_THREADS");
+  json_t *row = find_setting(settings, "GASNET_MAX_THREADS");
   assert_string_equal(json_string_value(json_object_get(row, "value")), "33");
   assert_string_equal(json_string_value(json_object_get(row, "source")),
                       "environment GASNET_MAX_THREADS");

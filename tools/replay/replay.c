@@ -180,7 +180,7 @@ static int begin_only(const struct replay_run *run, uint32_t ranks) {
     return TOOL_EXIT_USAGE;
   }
   if (!tmb_env_get("TOMBOLO_EXITTIMEOUT") && !tmb_env_get("GASNET_EXITTIMEOUT"))
-    tmb_env_set("TOMBOLO_EXITTIMEOUT", ONLY_GRACE_S);
+    tmb_env_set("GASNET_EXITTIMEOUT", ONLY_GRACE_S);
   return 0;
 }
 
