@@ -5,6 +5,7 @@ defined, as a weak alias of its pshmem_ name; the headers compile alone in each 
 and without inline code; the library exports nothing else."""
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -48,6 +49,8 @@ REDUCE_SYNC_SIZE ALLTOALL_SYNC_SIZE ALLTOALLS_SYNC_SIZE REDUCE_MIN_WRKDATA_SIZE 
 MINOR_VERSION MAX_NAME_LEN CMP_EQ CMP_NE CMP_GT CMP_GE CMP_LT CMP_LE""".split()
 HANDLES = ["CTX_INVALID", "CTX_DEFAULT", "TEAM_INVALID", "TEAM_WORLD", "TEAM_SHARED"]
 LEVELS = [("c", "c99"), ("c", "c11"), ("c", "c17"), ("c++", "c++11"), ("c++", "c++20")]
+COMPILERS = {"c": ["cc", "clang"], "c++": ["c++", "clang++"]}
+WARNINGS = "-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-qual -Wundef -Werror".split()
 HEADERS = ["shmem.h", "shmemx.h", "mpp/shmem.h", "mpp/shmemx.h", "pshmem.h"]
 
 def run(*command):
@@ -128,21 +131,32 @@ def uses():
     for i, name in enumerate(HANDLES):
         kind = "ctx" if name.startswith("CTX") else "team"
         rows.append(f"shmem_{kind}_t h{i} = SHMEM_{name};")
-    rows.append("const char name[SHMEM_MAX_NAME_LEN] = SHMEM_VENDOR_STRING;")
+    rows.append("char name[SHMEM_MAX_NAME_LEN] = SHMEM_VENDOR_STRING;")
     rows.append("shmem_team_config_t team = {1};")
     return "\n".join([*rows, "shmem_ctx_session_config_t session = {1};\n"])
 
 
+def calls(level):
+    """A function whose arguments convert: constants of type int, or double, to others."""
+    rows = ["extern short s; extern float f; extern long l; void call(int pe, int n);",
+            "void call(int pe, int n) {", " shmem_short_p(&s, 3, pe); shmem_float_p(&f, 1, pe);",
+            " shmem_long_put(&l, &l, (size_t)n, pe); shmem_long_atomic_add(&l, 1, pe);"]
+    if level != "c99":
+        rows += [" shmem_p(&s, 3, pe); shmem_p(&f, 1.5f, pe); shmem_put(&l, &l, 1, pe);",
+                 " shmem_iput(&f, &f, 1, 2, 3, pe); shmem_atomic_add(&l, 1, pe);",
+                 " shmem_wait_until(&l, SHMEM_CMP_GE, 1);"]
+    return "\n".join([*rows, "}\n"])
+
+
 def check_headers(folder):
     for language, level in LEVELS:
-        text = "".join(f"#include <{header}>\n" for header in HEADERS) + uses()
+        text = "".join(f"#include <{header}>\n" for header in HEADERS) + uses() + calls(level)
         source = folder / "all.txt"
         source.write_text(text)
-        compiler = "cc" if language == "c" else "c++"
-        for optimise in ["-O0", "-O2"]:
-            run(compiler, "-x", language, f"-std={level}", optimise, "-Wall", "-Wextra", "-Werror",
-                "-pedantic", f"-I{INCLUDE}", f"-I{BUILD}/generated", "-S", "-o", "/dev/null",
-                str(source))
+        for compiler in COMPILERS[language]:
+            for optimise in ["-O0", "-O2"] if shutil.which(compiler) else []:
+                run(compiler, "-x", language, f"-std={level}", optimise, *WARNINGS, f"-I{INCLUDE}",
+                    f"-I{BUILD}/generated", "-S", "-o", "/dev/null", str(source))
 
 
 def main():

@@ -72,7 +72,7 @@ SHMEM_HELP_ int shmem_find_(shmem_ctx_t ctx, const void *object, int pe, char **
   if (__builtin_expect(!shmem_memory_(ctx, 1, pe, memory), 0)) return 0;
   if (__builtin_expect(*offset < SHMEM_GATE_(*memory)->get, 1)) return 1;
   *offset += shmem_inline_table_.statics_away;
-  return __builtin_expect(*offset < SHMEM_GATE_(*memory)->get_statics, 1);
+  return __builtin_expect(*offset < SHMEM_GATE_(*memory)->get_statics, 1) != 0;
 }
 
 /* A size that the compiler does not know is mostly that of one word. The compiler must not judge by

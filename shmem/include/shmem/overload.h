@@ -10,6 +10,12 @@
 #ifndef SHMEM_OVERLOAD_H
 #define SHMEM_OVERLOAD_H
 
+/* Arguments convert here, not in the line of the client, which is to see no warning of it. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wfloat-conversion"
+
 /* Plain types: those of <stdint.h> are among them. */
 #define SHMEM_PLAIN_WORD_(X) SHMEM_TYPES_SIGNED_(X) SHMEM_TYPES_UNSIGNED_(X)
 #define SHMEM_PLAIN_WAIT_(X) SHMEM_PLAIN_WORD_(X) X(short, short) X(ushort, unsigned short)
@@ -115,6 +121,7 @@ SHMEM_PLAIN_OLD_(SHMEM_OLD_OF_)
  SHMEM_BY_1ST_(fetch, N, const T) \
  SHMEM_EACH_2_(SHMEM_BY_1ST_, N, T, set, swap)
 SHMEM_PLAIN_OLDX_(SHMEM_OLDX_OF_)
+#pragma GCC diagnostic pop
 
 inline int shmem_sync(shmem_team_t team) {
   return shmem_team_sync(team);
