@@ -8,7 +8,7 @@ set(tmb_bugs "${PROJECT_SOURCE_DIR}/tests/replay/bugs.c")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${tmb_bugs}")
 add_executable(replay.bugs "${tmb_bugs}" "${PROJECT_SOURCE_DIR}/tests/replay/bugs_main.c"
   "${PROJECT_SOURCE_DIR}/tests/replay/chaos.c" "${PROJECT_SOURCE_DIR}/tests/replay/right.c"
-  "${PROJECT_SOURCE_DIR}/tests/replay/crowd.c")
+  "${PROJECT_SOURCE_DIR}/tests/replay/crowd.c" "${PROJECT_SOURCE_DIR}/tests/replay/ends.c")
 set_target_properties(replay.bugs PROPERTIES OUTPUT_NAME bugs
   RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/replay")
 target_compile_definitions(replay.bugs PRIVATE GASNET_PAR=1)
@@ -41,6 +41,14 @@ foreach(ranks IN ITEMS 16 32)
   add_test(NAME multi.replay_crowd${ranks} COMMAND ${tmb_crowd} --ranks ${ranks} --busy 2 --only)
   set_tests_properties(multi.replay_crowd${ranks} PROPERTIES LABELS "multi;nightly" TIMEOUT 3000)
 endforeach()
+
+# Ranks that end in the midst of a job.
+set(tmb_ends python3 "${PROJECT_SOURCE_DIR}/tests/replay/ends.py" $<TARGET_FILE:tombolo_tool>
+  $<TARGET_FILE:replay.bugs> "${PROJECT_SOURCE_DIR}/tests/replay/ends.c")
+add_test(NAME multi.replay_ends COMMAND ${tmb_ends} 3 ends_segv ends_exit ends_exec ends_early)
+add_test(NAME multi.replay_ends20 COMMAND ${tmb_ends} 20)
+set_tests_properties(multi.replay_ends PROPERTIES LABELS multi TIMEOUT 240)
+set_tests_properties(multi.replay_ends20 PROPERTIES LABELS "multi;nightly" TIMEOUT 1800)
 
 # Damaged recordings: some, and each night others.
 set(tmb_damage python3 "${PROJECT_SOURCE_DIR}/tests/replay/damage.py"

@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define RPL_MAGIC        0x72706c33u
+#define RPL_MAGIC        0x72706c34u
 #define RPL_HEAD_BYTES   4096u
 #define RPL_SUMS_BYTES   4096u
 #define RPL_BLOCK_EVENTS 256u   /* that have one hash */
@@ -48,6 +48,7 @@ enum rpl_kind {
   RPL_NUMBER,  /* behind a handler, and its thread: its message is not the one that its sender
                   has sent behind the last one of it that ran; arg: number of the message */
   RPL_TURN,    /* arg: ID of the thread, or RPL_ID_HANDLERS; run: how often; repeat: a failure */
+  RPL_CUT, /* in no file, added when it is read: the rank was killed in this call or behind it */
   RPL_KINDS
 };
 
@@ -96,6 +97,10 @@ struct rpl_head {
   } is;
   struct rpl_count count[2]; /* one of those with more events holds; both if the file has ended */
   uint64_t ended;            /* rpl_end_mark: the rank has reached its end in good order; else 0 */
+  struct rpl_reached {
+    uint64_t at;    /* run above, repeat below: the call that has begun last */
+    uint64_t again; /* its complement, written behind it */
+  } reached;
 };
 
 /* The hash of a block without events. */
@@ -105,6 +110,14 @@ static inline uint64_t rpl_block_hash(const struct rpl_identity *is, uint64_t bl
 
 static inline uint64_t rpl_end_mark(const struct rpl_count *last) {
   return rpl_hash(RPL_HASH_START, last, sizeof *last) | 1;
+}
+
+/* Whether the two words of a position belong together: of the same call, or, if the rank was killed
+ * between the two, the second of the call before. */
+static inline int rpl_reached_holds(const struct rpl_head *h) {
+  const uint64_t at = h->reached.at, before = ~h->reached.again;
+  if (at == before) return 1;
+  return !h->ended && (at == before + 1 || at == ((before >> 32) + 1) << 32);
 }
 
 static inline uint64_t rpl_group_bytes(const struct rpl_identity *is) {
@@ -174,6 +187,7 @@ struct rpl_stand {
 struct rpl_rank {
   struct rpl_stand stand;
   struct rpl_deviation deviation;
+  struct rpl_deviation cut; /* where its recording breaks off, once the replay is behind that */
   struct rpl_taken taken;
 };
 

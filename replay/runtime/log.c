@@ -122,6 +122,15 @@ void rpl_log_no_order(void) {
           rpl.rank);
 }
 
+static void has_reached(struct rpl_log *l, uint64_t at) {
+  __atomic_store_n(&l->head->reached.at, at, __ATOMIC_RELEASE);
+  __atomic_store_n(&l->head->reached.again, ~at, __ATOMIC_RELEASE);
+}
+
+void rpl_log_reach(struct rpl_thread *t) {
+  if (t->log.head) has_reached(&t->log, (uint64_t)t->run << 32 | t->repeat);
+}
+
 bool rpl_log_create_at(struct rpl_log *l, const char *name, uint32_t id) {
   l->fd = open_file(name, id, O_RDWR | O_CREAT | O_TRUNC);
   if (l->fd < 0 || !take(l->fd, RPL_HEAD_BYTES)) return false;
@@ -139,6 +148,7 @@ bool rpl_log_create_at(struct rpl_log *l, const char *name, uint32_t id) {
   l->hash = rpl_block_hash(&l->head->is, 0);
   has_counted(l, 0);
   has_counted(l, 0);
+  has_reached(l, 0);
   return (!id || tell(RPL_THREAD_FILE, id)) && grow(l);
 }
 
@@ -178,10 +188,13 @@ void rpl_log_repeat(struct rpl_log *l) {
 }
 
 void rpl_log_append(struct rpl_thread *t, const struct rpl_event *event) {
-  if (!t->log.head && !rpl_log_create_at(&t->log, "rank", t->id))
+  const bool is_new = !t->log.head;
+  if (is_new && !rpl_log_create_at(&t->log, "rank", t->id)) {
     no_room();
-  else
-    rpl_log_append_to(&t->log, event);
+    return;
+  }
+  if (is_new) rpl_log_reach(t);
+  rpl_log_append_to(&t->log, event);
 }
 
 void rpl_log_close(struct rpl_log *l) {
@@ -251,22 +264,34 @@ static bool read_sites(void) {
   return true;
 }
 
-/* Map the events of a file in a row. Returns whether it has so many. */
-static bool map_events(struct rpl_log *l, uint64_t file_bytes) {
+/* Behind the events of a rank that was killed comes the call that it was in. */
+static void add_cut(struct rpl_log *l, uint64_t file_bytes) {
+  const uint64_t at = l->head->reached.at, group = l->head->is.group;
+  if (l->count % group && rpl_file_bytes(&l->head->is, l->count + 1) > file_bytes) return;
+  l->events[l->count++] =
+      (struct rpl_event){.run = (uint32_t)(at >> 32), .repeat = (uint32_t)at, .kind = RPL_CUT};
+}
+
+/* Map the events of a file in a row. in cut: with one more behind them. Returns whether it has so
+ * many. */
+static bool map_events(struct rpl_log *l, uint64_t file_bytes, bool cut) {
   const struct rpl_identity *const is = &l->head->is;
   const struct rpl_count *const c = l->head->count;
   const uint64_t group = (uint64_t)is->group * sizeof(struct rpl_event);
   l->count = c[c[0].events < c[1].events].events;
   if (l->count > file_bytes || rpl_file_bytes(is, l->count) > file_bytes) return false;
-  if (!l->count) return true;
+  if (!l->count && !cut) return true;
   const uint64_t groups = (l->count + is->group - 1) / is->group;
-  char *const at = map_own(groups * group, PROT_NONE, -1, 0);
+  const int prot = PROT_READ | PROT_WRITE;
+  char *const at = map_own(groups * group + RPL_HEAD_BYTES, prot, -1, 0); /* with room for it */
   for (uint64_t i = 0; at != MAP_FAILED && i < groups; i++)
-    if (mmap(at + i * group, group, PROT_READ, MAP_SHARED | MAP_FIXED, l->fd,
+    if (mmap(at + i * group, group, prot, MAP_PRIVATE | MAP_FIXED, l->fd,
              (off_t)(RPL_HEAD_BYTES + i * rpl_group_bytes(is) + RPL_SUMS_BYTES)) == MAP_FAILED)
       return false;
+  if (at == MAP_FAILED) return false;
   l->events = (void *)at;
-  return at != MAP_FAILED;
+  if (cut) add_cut(l, file_bytes);
+  return true;
 }
 
 bool rpl_log_open_at(struct rpl_log *l, const char *name, uint32_t id) {
@@ -279,7 +304,7 @@ bool rpl_log_open_at(struct rpl_log *l, const char *name, uint32_t id) {
   const struct rpl_identity *const is = &l->head->is;
   return is->magic == RPL_MAGIC && is->event_bytes == sizeof(struct rpl_event) &&
          is->rank == rpl.rank && is->ranks == rpl.ranks && is->group &&
-         map_events(l, (uint64_t)st.st_size);
+         map_events(l, (uint64_t)st.st_size, !l->head->ended && strcmp(name, "rank") == 0);
 }
 
 bool rpl_log_open(void) {

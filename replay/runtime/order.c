@@ -333,6 +333,7 @@ bool rpl_in_handler(void) {
 
 /* A poll. Returns whether a handler has run: the library wakes threads that sleep. */
 static int in_poll(void) {
+  rpl_cut_poll();
   let_come();
   const bool had = ran;
   ran = false;
@@ -437,6 +438,7 @@ void rpl_flush(void) {
 /* Replay: the events before a call happen. */
 static void end_before(enum rpl_call call, const void *pc) {
   rpl_run_handlers();
+  if (rpl_cut_pass()) rpl_run_handlers();
   const struct rpl_event *const e = rpl_log_next();
   if (!e || !rpl_turn_of(rpl_own, e)) return;
   rpl_own->call = call;
@@ -498,6 +500,7 @@ bool rpl_enter(enum rpl_call call, const void *pc) {
   t->call = call;
   t->pc = pc;
   t->left = t->locked = false;
+  if (rpl.mode == RPL_RECORDS) rpl_log_reach(t);
   rpl_threads_call(t);
   rpl_unlock();
   if (rpl_chaos_on() && t == &rpl_first && !is_atomic(call)) chaos();
@@ -541,6 +544,7 @@ void rpl_has_locked(void) {
   rpl_lock();
   rpl_own->locked = true;
   if (rpl_own->repeat != UINT32_MAX) rpl_own->repeat++;
+  if (rpl.mode == RPL_RECORDS) rpl_log_reach(rpl_own);
   rpl_unlock();
 }
 

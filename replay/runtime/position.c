@@ -29,6 +29,7 @@ void rpl_describe(const struct rpl_event *e, char *text, size_t bytes) {
   case RPL_TICKET: snprintf(text, bytes, "operation %u on its word", e->arg); break;
   case RPL_RAN: snprintf(text, bytes, "handler %u", e->detail); break;
   case RPL_LOSS: snprintf(text, bytes, "the loss of rank %u", e->arg); break;
+  case RPL_CUT: snprintf(text, bytes, "the recording breaks off"); break;
   default: snprintf(text, bytes, "unknown event"); break;
   }
 }

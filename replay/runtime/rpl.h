@@ -215,6 +215,14 @@ void rpl_wait_step(uint64_t *steps, const char *what);
  * gexx_gate_fn. */
 int rpl_gate(gex_Rank_t from, int reply, const struct gexx_am_msg *msg, uint32_t number);
 
+/* ---- cut.c: replay of a rank that was killed */
+
+/* Whether the recording of the calling thread breaks off in the call of its position, or before;
+ * then what follows has no order. */
+bool rpl_cut_pass(void);
+/* The same in a poll of the first thread, which waits: once nothing else moves. */
+void rpl_cut_poll(void);
+
 /* ---- position.c: whether the turn of an event has come */
 
 /* Text of an event, for messages. */
@@ -366,6 +374,8 @@ void rpl_log_no_order(void);
 /* The last event of the group comes once more in a row. */
 void rpl_log_repeat(struct rpl_log *l);
 void rpl_log_append(struct rpl_thread *t, const struct rpl_event *event);
+/* Recording: the thread is at its position. */
+void rpl_log_reach(struct rpl_thread *t);
 void rpl_log_close(struct rpl_log *l);
 /* Replay: the next event of a thread, NULL at the end; its number; and one step on. */
 const struct rpl_event *rpl_log_next_of(const struct rpl_thread *t);

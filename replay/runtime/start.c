@@ -70,6 +70,7 @@ static void end(void) {
     rpl_log_close(&rpl_first.log);
     rpl.mode = RPL_OFF;
   }
+  if (rpl.mode == RPL_REPLAYS && rpl_own == &rpl_first) (void)rpl_cut_pass();
   if (rpl.mode == RPL_REPLAYS && !rpl_log_next_of(&rpl_first)) rpl.mode = RPL_OFF;
 }
 

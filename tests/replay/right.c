@@ -321,6 +321,7 @@ SCRIPTED(many_events) {
   if (pthread_create(&thread, NULL, add_some, &ad) == 0) (void)pthread_join(thread, NULL);
   printf("rank %u: %ld\n", me, add(ad, 70000));
   fflush(stdout);
+  barrier(); /* all have printed */
   if (changed && me == 1) (void)raise(SIGKILL);
   barrier();
   gex_AD_Destroy(ad);

@@ -29,6 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define CUTS_NAMED   4       /* ranks that are named, at most */
 #define ONLY_GRACE_S "86400" /* a day: the largest value of the setting */
 
 /* The head of the file of rank 0. Returns whether the folder holds a recording; else errno is 0 if
@@ -261,6 +262,25 @@ static int end_unattached(const struct replay_run *run, int code) {
   return code ? code : TOOL_EXIT_FAILED;
 }
 
+/* Ranks that were killed while they were recorded, and went on behind that: where it was. */
+static void print_cuts(const struct replay_run *run) {
+  uint32_t more = 0;
+  for (uint32_t r = 0, named = 0; r < run->area->ranks; r++) {
+    const struct rpl_deviation *const d = &run->area->rank[r].cut;
+    if (!tmb_load_acq(&d->set)) continue;
+    if (named++ < CUTS_NAMED) {
+      tmb_print(
+          "run: --replay %s: the recording of rank %u breaks off behind event %llu; from there "
+          "on the rank had no order",
+          run->replay, r, (unsigned long long)d->event);
+      print_place("last call", &d->expected);
+    } else {
+      more++;
+    }
+  }
+  if (more) tmb_print("run: --replay %s: so do those of %u more ranks", run->replay, more);
+}
+
 int replay_end(struct replay_run *run, int code) {
   if (!run->area) return code;
   code = end_unattached(run, code);
@@ -273,6 +293,7 @@ int replay_end(struct replay_run *run, int code) {
     print_place("found", &d->found);
     code = REPLAY_EXIT;
   }
+  print_cuts(run);
   if (run->taken) collect(run->taken, run->area);
   if (code && run->chaos) tmb_print("run: --chaos %s: exit code %d", run->chaos, code);
   (void)munmap(run->area, run->area->bytes);

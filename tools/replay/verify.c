@@ -108,6 +108,8 @@ static bool check_head(const struct file *f, const char *name, uint32_t rank, ui
   const uint64_t events = events_of(h);
   if (events > f->bytes || rpl_file_bytes(&is, events) > f->bytes)
     return damaged(f, f->bytes, "the file ends before its events");
+  if (!rpl_reached_holds(h))
+    return damaged(f, offsetof(struct rpl_head, reached), "the position of its end is wrong");
   if (!is_empty(f, sizeof *h, RPL_HEAD_BYTES, "not zero, in the unused part of the head"))
     return false;
   if (!h->ended) return true;
