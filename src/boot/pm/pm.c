@@ -23,7 +23,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define IDLE_NS   1000000u             /* between calls of `idle`; chosen */
 #define TAKEN_ENV "TOMBOLO_BOOT_TAKEN" /* process that the manager's variables belong to */
 
 /* As TOMBOLO_LAUNCHER spells them. */
@@ -209,21 +208,6 @@ int tmb_pm_find(struct tmb_pm *pm) {
   free(pm->state);
   pm->state = NULL;
   return rc;
-}
-
-/* ---- waits */
-
-uint64_t tmb_pm_wait_ns(const struct tmb_pm *pm, uint64_t *since_ns) {
-  const uint64_t now_ns = tmb_os_now_ns(), note_ns = TMB_PM_NOTE_S * UINT64_C(1000000000);
-  if (pm->idle) pm->idle();
-  if (!*since_ns) *since_ns = now_ns;
-  if (*since_ns <= now_ns && now_ns - *since_ns >= note_ns) {
-    tmb_print("rank %u has waited %d s for others of the %u ranks that %s has started; every "
-              "program of the job must use this library and initialise it",
-              pm->rank, TMB_PM_NOTE_S, pm->size, pm->who);
-    *since_ns = UINT64_MAX; /* it is said */
-  }
-  return pm->idle ? IDLE_NS : note_ns;
 }
 
 /* ---- values */

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Common code of the interfaces to process managers: the MPI library of this process, and the map
- * of hosts as process managers write it.
+ * Common code of the interfaces to process managers: the MPI library of this process, waits, and
+ * the map of hosts as process managers write it.
  *
- * Owns: no state. Called by pm.c and by the tables of pm.h. Calls: dl, base. Invariant: a library
- * that is not in the process yet is not loaded.
+ * Owns: no state. Called by pm.c and by the tables of pm.h. Calls: dl, base, os. Invariant: a
+ * library that is not in the process yet is not loaded.
  */
 #define _GNU_SOURCE
 #include "boot/pm/pm.h"
 
 #include "base/error.h"
+#include "base/log.h"
+#include "os/os.h"
 
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
+
+#define IDLE_NS 1000000u /* between calls of `idle`; chosen */
 
 /* ---- MPI in this process */
 
@@ -51,6 +55,21 @@ bool tmb_pm_mpi_begun(bool *finalized) {
   const bool begun = library && ask_mpi(library, "MPI_Initialized");
   if (library) dlclose(library);
   return begun;
+}
+
+/* ---- waits */
+
+uint64_t tmb_pm_wait_ns(const struct tmb_pm *pm, uint64_t *since_ns) {
+  const uint64_t now_ns = tmb_os_now_ns(), note_ns = TMB_PM_NOTE_S * UINT64_C(1000000000);
+  if (pm->idle) pm->idle();
+  if (!*since_ns) *since_ns = now_ns;
+  if (*since_ns <= now_ns && now_ns - *since_ns >= note_ns) {
+    tmb_print("rank %u has waited %d s for others of the %u ranks that %s has started; every "
+              "program of the job must use this library and initialise it",
+              pm->rank, TMB_PM_NOTE_S, pm->size, pm->who);
+    *since_ns = UINT64_MAX; /* it is said */
+  }
+  return pm->idle ? IDLE_NS : note_ns;
 }
 
 /* ---- hosts */
