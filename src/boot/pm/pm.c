@@ -15,7 +15,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "boot/boot.h"
-#include "os/os.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
