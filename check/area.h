@@ -31,7 +31,8 @@
 #define CHK_PAGE_BYTES   4096u
 #define CHK_GRANULE      8u
 #define CHK_CELLS        (CHK_PAGE_BYTES / CHK_GRANULE)
-#define CHK_PARTS        32u        /* of a page, whose granules are often alike */
+#define CHK_PARTS        32u /* of a page, whose granules are often alike */
+#define CHK_PART         (CHK_CELLS / CHK_PARTS)
 #define CHK_SLOTS        3u         /* accesses that a granule remembers */
 #define CHK_SPILLS       16u        /* and a page, that found no room in their granules */
 #define CHK_SYNC_BUCKETS (1u << 14) /* power of two */
@@ -86,11 +87,12 @@ struct chk_floor {
  * and what was complete at once. */
 struct chk_page {
   uint64_t key;    /* owner and page, + 1; 0: free */
-  uint32_t shadow; /* index of its struct chk_shadow, 0: none yet */
+  uint32_t shadow; /* index of its words, 0: none yet */
   uint32_t lock;   /* of this and of the shadow */
   uint8_t uniform, shared;
-  uint8_t spills; /* in use */
-  uint32_t alike; /* parts, a bit each */
+  uint8_t spills;               /* in use */
+  uint32_t alike;               /* parts, a bit each */
+  uint32_t more[CHK_SLOTS - 1]; /* parts whose granules have second, third words, a bit each */
 };
 
 /* A line of a rank, whose accesses need no record. */
@@ -99,17 +101,25 @@ struct chk_origin {
   uint16_t rank, flags;
 };
 
-/* Shadow of a page. While it is uniform, `whole` holds for all granules; else `part` holds for
- * those of a part whose bit is set in `alike`. A word of a cell: number of the access in the upper
- * 48 bits, bytes of the granule as a mask in the next 8, flags. Or CHK_EPOCH, the clock of a rank
- * and, in two parts, an origin in place of the number; the flags are CHK_WRITE and CHK_ATOMIC. */
+/* A word of a granule: number of the access in the upper 48 bits, bytes of the granule as a mask in
+ * the next 8, flags. Or CHK_EPOCH, the clock of a rank and, in two parts, an origin in place of the
+ * number; the flags are CHK_WRITE and CHK_ATOMIC. */
 #define CHK_EPOCH             (UINT64_C(1) << 63)
 #define CHK_EPOCH_CLOCK_SHIFT 26
 #define CHK_EPOCH_CLOCK       (UINT64_MAX >> (CHK_EPOCH_CLOCK_SHIFT + 1)) /* the greatest */
 
-struct chk_shadow {
-  uint64_t cell[CHK_CELLS][CHK_SLOTS];
-  uint64_t given[CHK_CELLS]; /* what ranks have given to a granule, see word.c; 0: nothing */
+/* The words of granules are in planes: the first ones of all pages, then the second ones, then the
+ * third ones. The last plane has what ranks have given to granules, see word.c; 0: nothing. So a
+ * page needs no memory for what its granules do not have, and neighbours share a cache line. A
+ * plane begins some lines behind the last one's, so that one granule's words do not compete. */
+#define CHK_SKEW              40u
+#define CHK_PLANE             ((uint64_t)CHK_PAGES * CHK_CELLS + CHK_SKEW) /* words */
+#define CHK_GIVEN             (CHK_SLOTS * CHK_PLANE)
+
+/* What else the shadow of a page has. While it is uniform, `whole` holds for all granules; else
+ * `part` holds for those of a part whose bit is set in `alike`. Where a bit of `more` is clear,
+ * these words of the part mean nothing. */
+struct chk_rest {
   uint64_t part[CHK_PARTS][CHK_SLOTS];
   uint64_t whole[CHK_SLOTS];
   struct chk_spill {
@@ -117,7 +127,7 @@ struct chk_shadow {
     uint16_t first, count; /* granules */
   } spill[CHK_SPILLS];
   uint32_t oldest; /* of these */
-} __attribute__((aligned(64)));
+};
 
 /* The clock that ranks have given to a synchronisation object. Guarded by the lock of its bucket.
  */
@@ -197,7 +207,7 @@ struct chk_area {
   uint64_t columns; /* in use, of threads; or more: there are no more; atomic */
   uint64_t where_module, where_name, where_site, where_origin, where_finding, where_access,
       where_floor, where_table, where_bucket, where_sync, where_past, where_queue, where_column,
-      where_sync_tick, where_past_tick, where_shadow, sync_bytes, past_bytes,
+      where_sync_tick, where_past_tick, where_rest, where_shadow, sync_bytes, past_bytes,
       past_count; /* clocks that a rank keeps; power of two, 0: none */
 };
 
@@ -237,8 +247,10 @@ static inline uint64_t chk_area_layout(struct chk_area *a, uint32_t ranks) {
   a->where_column = at += (queues * sizeof(struct chk_queue) + up) & ~up;
   a->where_sync_tick = at += (ranks * CHK_THREADS * sizeof(uint16_t) + up) & ~up;
   a->where_past_tick = at += CHK_SYNCS * chk_tick_bytes;
-  a->where_shadow = at += (ranks * chk_tick_bytes * (a->past_count + 1) + up) & ~up;
-  at += (uint64_t)CHK_PAGES * sizeof(struct chk_shadow);
+  a->where_rest = at += (ranks * chk_tick_bytes * (a->past_count + 1) + up) & ~up;
+  at += ((uint64_t)CHK_PAGES * sizeof(struct chk_rest) + up) & ~up;
+  a->where_shadow = at += CHK_SKEW * sizeof(uint64_t);
+  at += (CHK_SLOTS + 1) * CHK_PLANE * sizeof(uint64_t);
   a->bytes = (at + up) & ~up;
   a->names = a->sites = a->pages = a->syncs = a->origins = 1;
   return a->bytes;

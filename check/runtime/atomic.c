@@ -133,9 +133,8 @@ static inline bool all_atomic(uint64_t word) {
   return !word || (word & CHK_ATOMIC);
 }
 
-/* Enters the word of an access in its granule, if all that is there was ordered by a barrier, or is
- * atomic and leaves room. Under the lock of the page. */
-static __attribute__((noinline)) bool enter(uint64_t cell[CHK_SLOTS], uint64_t word) {
+/* As enter, in a copy of the granule's words. */
+static bool enter_copy(uint64_t cell[CHK_SLOTS], uint64_t word) {
   if (CHK_LIKELY(chk_enter_cell(cell, word))) return true;
   if (!all_atomic(cell[0]) || !all_atomic(cell[1]) || !all_atomic(cell[2])) return false;
   for (uint32_t k = 0; k < CHK_SLOTS; k++) {
@@ -146,10 +145,19 @@ static __attribute__((noinline)) bool enter(uint64_t cell[CHK_SLOTS], uint64_t w
   return false;
 }
 
+/* Enters the word of an access in its granule, if all that is there was ordered by a barrier, or is
+ * atomic and leaves room. Under the lock of the page. */
+static __attribute__((noinline)) bool enter(struct chk_page *page, uint32_t i, uint64_t word) {
+  uint64_t cell[CHK_SLOTS];
+  chk_cell_load(page, i, cell);
+  if (!enter_copy(cell, word)) return false;
+  chk_cell_store(page, i, cell);
+  return true;
+}
+
 /* Compares and enters an operation with a record, so that its result is known, too. Under the lock
  * of the page. */
 static __attribute__((noinline)) void mark_record(const struct line *l, struct chk_page *page,
-                                                  uint64_t cell[CHK_SLOTS],
                                                   const struct chk_range *range) {
   const uint32_t i = range->addr % CHK_PAGE_BYTES / CHK_GRANULE,
                  mask = ((1u << l->bytes) - 1) << range->addr % CHK_GRANULE;
@@ -160,27 +168,27 @@ static __attribute__((noinline)) void mark_record(const struct line *l, struct c
   chk_newest.op.remote = a->number;
   page->shared = 1;
   chk_know_result();
-  if (!chk_is_plain(page, i) || !enter(cell, chk_word(a->number, mask, l->access)))
+  if (!chk_is_plain(page, i) || !enter(page, i, chk_word(a->number, mask, l->access)))
     chk_mark_in(a, page, range);
 }
 
 /* Compares and enters an operation, without a record if that is enough. Under the lock of the page.
- */
-static inline void mark(const struct line *l, struct chk_page *page, uint64_t cell[CHK_SLOTS],
+ * in at: the first word of the granule. */
+static inline void mark(const struct line *l, struct chk_page *page, uint64_t *at,
                         const struct chk_range *range) {
   const uint64_t clock = chk.clock[chk.rank] + !l->reads; /* at the end */
   const uint32_t i = range->addr % CHK_PAGE_BYTES / CHK_GRANULE, first = range->addr % CHK_GRANULE;
   const uint64_t word = chk_epoch_at(l->epoch, clock, l->mask << first);
   chk_newest.op.remote = 0;
   if (CHK_LIKELY(l->epoch && !chk.threads && clock <= CHK_EPOCH_CLOCK && chk_is_plain(page, i)) &&
-      (CHK_LIKELY(chk_epoch_again(cell, word)) || enter(cell, word))) {
+      (CHK_LIKELY(chk_epoch_again(page, at, i, word)) || enter(page, i, word))) {
     page->shared = 1;
     chk_newest.epoch = word;
     chk.guard = chk_record_newest;
     return;
   }
   chk_newest.epoch = 0;
-  mark_record(l, page, cell, range);
+  mark_record(l, page, range);
 }
 
 /* The local side of an operation that fetches. Nobody asks for a result outside of segments, unless
@@ -199,16 +207,20 @@ static inline void begin_result(const struct gexx_ad_op *op, const struct line *
     chk_newest.op.local = chk_local_side(range, op->result, CHK_WRITE, l->site, true);
 }
 
+/* Before what else there is to do. in word: in this process. */
+static inline void come_ahead(const struct chk_hand *h, uintptr_t addr, const void *word) {
+  chk_ahead(h->page, h->words + addr % CHK_PAGE_BYTES / CHK_GRANULE, word);
+  __builtin_prefetch(chk_given_at(h->words, addr), 1);
+}
+
 /* Records an operation, and does it. in h: the page of the word; word: it, in this process. */
 static inline gex_Event_t do_here(const struct gexx_ad_op *op, const struct line *l, uint32_t peer,
                                   void *word, const struct chk_hand *h) {
   const uintptr_t addr = (uintptr_t)op->addr;
   const struct chk_range range = {peer, addr, l->bytes, l->access};
   struct chk_page *const page = h->page;
-  uint64_t *const given = chk_given_at(h->shadow, addr);
-  uint64_t *const cell = h->shadow->cell[addr % CHK_PAGE_BYTES / CHK_GRANULE];
-  chk_ahead(page, cell, word);
-  __builtin_prefetch(given, 1);
+  uint64_t *const given = chk_given_at(h->words, addr);
+  uint64_t *const at = h->words + addr % CHK_PAGE_BYTES / CHK_GRANULE;
   if (CHK_UNLIKELY(chk_newest.event != GEX_EVENT_INVALID)) chk_keep_newest();
   if (CHK_UNLIKELY(chk.open_here)) chk_meet(&range);
   struct chk_newest *const n = &chk_newest; /* others of its op's fields are 0 */
@@ -221,7 +233,7 @@ static inline gex_Event_t do_here(const struct gexx_ad_op *op, const struct line
   n->op.site = l->site;
   n->given = given;
   chk_lock(&page->lock);
-  mark(l, page, cell, &range);
+  mark(l, page, at, &range);
   if (CHK_LIKELY(!l->reads)) chk_word_gives(page, given, peer, addr, l->site);
   perform(op, word);
   chk_unlock(&page->lock);
@@ -232,14 +244,18 @@ static inline gex_Event_t do_here(const struct gexx_ad_op *op, const struct line
 /* Returns GEX_EVENT_NO_OP if the library is to do it. */
 static inline gex_Event_t try_here(gex_AD_t ad, const struct gexx_ad_op *op, const void *pc) {
   gex_Event_t event = GEX_EVENT_NO_OP;
-  chk_enter();
+  const bool several = chk.threads;
+  if (CHK_UNLIKELY(several)) chk_enter();
   const struct line *const l = line_of(op, pc);
   const intptr_t delta = l ? chk_near(CHK_DOMAIN, ad, op->rank) : GEXX_UNMAPPED;
-  if (CHK_LIKELY(delta != GEXX_UNMAPPED) && CHK_LIKELY(!((uintptr_t)op->addr & (l->bytes - 1u)))) {
-    const uint32_t peer = chk_jobrank(ad->tm, op->rank);
-    const struct chk_hand *const h = chk_hand_of(peer, (uintptr_t)op->addr, true);
-    if (CHK_LIKELY(h)) event = do_here(op, l, peer, gexx_rma_local(delta, op->addr), h);
-  }
+  const bool here = delta != GEXX_UNMAPPED && !((uintptr_t)op->addr & (l->bytes - 1u));
+  const uint32_t peer = CHK_LIKELY(here) ? chk_jobrank(ad->tm, op->rank) : 0;
+  const struct chk_hand *const h =
+      CHK_LIKELY(here) ? chk_hand_of(peer, (uintptr_t)op->addr, true) : NULL;
+  void *const word = gexx_rma_local(delta, op->addr);
+  if (CHK_LIKELY(h)) come_ahead(h, (uintptr_t)op->addr, word);
+  if (CHK_LIKELY(!several)) chk_enter();
+  if (CHK_LIKELY(h)) event = do_here(op, l, peer, word, h);
   chk_exit();
   if (event != GEX_EVENT_NO_OP && ++unpolled % POLLS == 0) gexx_check_polls(POLLS);
   return event;

@@ -217,10 +217,13 @@ void chk_record_newest(void) {
   a->bytes = like.bytes;
   a->owner = like.owner;
   p->remote = a->number;
-  uint64_t *const cell = h->shadow->cell[p->word % CHK_PAGE_BYTES / CHK_GRANULE];
+  const uint32_t at = p->word % CHK_PAGE_BYTES / CHK_GRANULE;
+  uint64_t cell[CHK_SLOTS];
   chk_lock(&h->page->lock);
+  chk_cell_load(h->page, at, cell);
   for (uint32_t i = 0; i < CHK_SLOTS; i++)
     if (cell[i] == word) cell[i] = chk_word(a->number, word >> 8 & 0xff, like.flags);
+  chk_cell_store(h->page, at, cell);
   chk_unlock(&h->page->lock);
 }
 
@@ -264,6 +267,7 @@ static inline void end_newest(gex_Event_t event) {
 static __attribute__((noinline)) bool newest_ended_any(gex_Event_t event) {
   if (chk.threads || event != chk_newest.event || event == GEX_EVENT_INVALID) return false;
   const struct chk_pending *const p = &chk_newest.op;
+  if (chk_delayed_count) chk_enter_delayed();
   if (CHK_UNLIKELY(tombolo_check_watch.files) && chk_has_seen() && ends_more(&chk_newest))
     chk_enter();
   if (!chk_newest.epoch) close_record(p->remote);

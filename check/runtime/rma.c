@@ -117,7 +117,7 @@ static inline uint64_t word_of(const struct chk_range *range, const char *call, 
 static inline __attribute__((always_inline)) intptr_t start_any(const struct transfer *t,
                                                                 const char *call, const void *pc) {
   intptr_t delta = GEXX_UNMAPPED;
-  chk_guard();
+  if (!chk_may_delay()) chk_guard();
   if (CHK_LIKELY(is_usual(t))) delta = chk_near(CHK_TEAM, t->tm, t->rank);
   const uint32_t flags = CHK_TRANSFER | (t->is_get ? 0 : CHK_WRITE);
   const struct chk_range range = {chk_jobrank(t->tm, t->rank), (uintptr_t)t->remote, t->bytes,
@@ -126,16 +126,18 @@ static inline __attribute__((always_inline)) intptr_t start_any(const struct tra
       delta == GEXX_UNMAPPED ? NULL : chk_hand_of(range.owner, range.addr, true);
   if (CHK_LIKELY(h)) {
     struct chk_page *const page = h->page;
-    struct chk_shadow *const shadow = h->shadow;
-    chk_ahead(page, shadow->cell[range.addr % CHK_PAGE_BYTES / CHK_GRANULE],
-              gexx_rma_local(delta, t->remote));
+    uint64_t *const first = h->words + range.addr % CHK_PAGE_BYTES / CHK_GRANULE;
+    chk_ahead(page, first, gexx_rma_local(delta, t->remote));
     const uint64_t word = word_of(&range, call, pc);
-    struct chk_access *const a = CHK_LIKELY(word) ? NULL : chk_shared(chk_site(call, pc), flags);
-    chk_lock(&page->lock);
-    if (CHK_UNLIKELY(!(word ? chk_epoch_enter(page, shadow, &range, word)
-                            : chk_mark_few(a, page, shadow, &range))))
-      chk_mark_in(a ? a : chk_shared(chk_site(call, pc), flags), page, &range);
-    chk_unlock(&page->lock);
+    struct chk_delayed *const d = chk_delay(page, range.owner, first, word);
+    d->addr = range.addr;
+    d->site = CHK_LIKELY(word) ? 0 : chk_site(call, pc);
+    d->bytes = (uint16_t)range.bytes;
+    d->flags = (uint16_t)flags;
+    if (CHK_UNLIKELY(chk.threads))
+      chk_enter_once(d);
+    else
+      chk_delay_end();
   }
   chk_exit();
   return h ? delta : GEXX_UNMAPPED;
@@ -151,7 +153,7 @@ static __attribute__((noinline)) intptr_t start_slow(struct transfer t, const ch
 static inline bool is_simple(const struct transfer *t) {
   const bool short_one = (uintptr_t)t->remote % CHK_GRANULE + (t->bytes - 1) < CHK_GRANULE;
   const bool here = (uintptr_t)t->local - chk.own.base < chk.own.bytes;
-  return !chk.guard && !chk.unusual && !chk.open_here && !chk_strict() &&
+  return chk_may_delay() && !chk.unusual && !chk.open_here && !chk_strict() &&
          !(t->flags & SLOW_FLAGS) && short_one && !here;
 }
 
@@ -168,18 +170,15 @@ static inline __attribute__((always_inline)) intptr_t start_once(const struct tr
   const struct chk_hand *const h = chk_hand_here(peer, addr);
   if (CHK_UNLIKELY(!h || delta == GEXX_UNMAPPED)) return GEXX_UNMAPPED;
   struct chk_page *const page = h->page;
-  const uint32_t i = addr % CHK_PAGE_BYTES / CHK_GRANULE;
-  uint64_t *const cell = h->shadow->cell[i];
-  chk_ahead(page, cell, gexx_rma_local(delta, t->remote));
+  uint64_t *const first = h->words + addr % CHK_PAGE_BYTES / CHK_GRANULE;
+  chk_ahead(page, first, gexx_rma_local(delta, t->remote));
   const uint64_t clock = chk.clock[chk.rank];
   const uint32_t mask = (0xffu >> (CHK_GRANULE - t->bytes)) << addr % CHK_GRANULE;
   const uint64_t word = chk_epoch_at(k->epoch, clock, mask);
   if (CHK_UNLIKELY(clock > CHK_EPOCH_CLOCK)) return GEXX_UNMAPPED;
-  chk_lock(&page->lock);
-  const bool entered = chk_is_plain(page, i) && chk_epoch_again(cell, word);
-  if (CHK_LIKELY(entered)) page->shared |= peer != chk.rank;
-  chk_unlock(&page->lock);
-  return CHK_LIKELY(entered) ? delta : GEXX_UNMAPPED;
+  (void)chk_delay(page, peer, first, word);
+  chk_delay_end();
+  return delta;
 }
 
 /* As start_any. Inlined, so that what is known of a call is. */

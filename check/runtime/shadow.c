@@ -7,16 +7,15 @@
  * words. An access takes the place of one that is ordered before it and of which it hides all, else
  * an empty one, else that of one before it, else any. Where no barrier has ordered that one, it is
  * spilled: the page keeps CHK_SPILLS of these. Then a race may be missed, and none is
- * reported falsely. A page that one access covers is uniform: all its granules have the same words.
- * Those of a part may be alike, too. Invariant: words change under the lock of their page.
+ * reported falsely. Where the words are: cells.c. Invariant: words change under the lock of their
+ * page.
  */
 #include "check/runtime/chk.h"
 
 #include <string.h>
 
-#define PART       (CHK_CELLS / CHK_PARTS)
-#define PART_BYTES ((uintptr_t)PART * CHK_GRANULE)
-#define FEW_BYTES  64u /* granules that are compared one by one */
+#define PART      CHK_PART
+#define FEW_BYTES 64u /* granules that are compared one by one */
 
 /* An access that is compared with the words of a range; verdicts about the last accesses met. */
 struct compare {
@@ -188,7 +187,7 @@ static uint32_t given_up(const struct compare *c, const uint64_t cell[CHK_SLOTS]
 /* ---- words that found no room in their granules */
 
 /* Whether the page keeps the same word of neighbours already, which get this granule, too. */
-static bool spills_beside(struct chk_shadow *s, uint64_t word, uint32_t first, uint32_t count) {
+static bool spills_beside(struct chk_rest *s, uint64_t word, uint32_t first, uint32_t count) {
   for (uint32_t i = 0; i < CHK_SPILLS; i++) {
     struct chk_spill *const e = &s->spill[i];
     if (e->word != word || e->first + e->count != first) continue;
@@ -200,7 +199,7 @@ static bool spills_beside(struct chk_shadow *s, uint64_t word, uint32_t first, u
 
 /* A word of `count` granules is given up. */
 static void spill(struct compare *c, uint64_t word, uintptr_t addr, uint32_t count) {
-  struct chk_shadow *const s = chk_shadow_of(c->page);
+  struct chk_rest *const s = chk_rest_of(c->page);
   const uint32_t first = addr % CHK_PAGE_BYTES / CHK_GRANULE;
   c->raced = true;
   if (spills_beside(s, word, first, count)) return;
@@ -237,13 +236,16 @@ static inline void compare_span(struct compare *c, uint64_t cell[CHK_SLOTS], uin
     compare_any(c, cell, mask, addr, span);
 }
 
-static inline void compare_cell(struct compare *c, uint64_t cell[CHK_SLOTS], uint32_t mask,
-                                uintptr_t addr) {
-  compare_span(c, cell, mask, addr, 1);
-}
-
 static inline uint32_t cell_of(uintptr_t addr) {
   return addr % CHK_PAGE_BYTES / CHK_GRANULE;
+}
+
+/* As compare_span, of one granule, which is not alike with others. */
+static inline void compare_cell(struct compare *c, uint32_t mask, uintptr_t addr) {
+  uint64_t cell[CHK_SLOTS];
+  chk_cell_load(c->page, cell_of(addr), cell);
+  compare_span(c, cell, mask, addr, 1);
+  if (c->enters) chk_cell_store(c->page, cell_of(addr), cell);
 }
 
 /* Bytes of a granule that a range has. */
@@ -279,7 +281,7 @@ static void compare_spill(struct compare *c, struct chk_spill *e, uintptr_t addr
 
 static void compare_spills(struct compare *c, struct chk_page *p, uintptr_t addr, size_t bytes,
                            uint32_t each) {
-  struct chk_shadow *const s = chk_shadow_of(p);
+  struct chk_rest *const s = chk_rest_of(p);
   const uint32_t first = cell_of(addr), last = cell_of(addr + bytes - 1);
   bool some = false;
   for (uint32_t i = 0; i < CHK_SPILLS; i++) {
@@ -298,94 +300,78 @@ static inline void begin_page(struct compare *c, struct chk_page *p, uintptr_t a
   if (CHK_UNLIKELY(p->spills)) compare_spills(c, p, addr, bytes, each);
 }
 
-/* The page is not uniform any more, but each of its parts is. */
-static void expand(struct chk_page *p) {
-  if (!p->uniform) return;
-  struct chk_shadow *const s = chk_shadow_of(p);
-  for (uint32_t i = 0; i < CHK_PARTS; i++) memcpy(s->part[i], s->whole, sizeof s->whole);
-  p->alike = UINT32_MAX;
-  _Static_assert(CHK_PARTS == 32, "a bit of each part");
-  p->uniform = 0;
+/* The granules of an address's part have words of their own. */
+static inline void expand_part(struct chk_page *p, uintptr_t addr) {
+  const uint32_t part = cell_of(addr) / PART;
+  if (CHK_UNLIKELY(p->alike >> part & 1)) chk_expand_alike(p, part);
 }
 
-/* The granules of a part are not alike any more. */
-static void expand_alike(struct chk_page *p, uint32_t part) {
-  struct chk_shadow *const s = chk_shadow_of(p);
-  for (uint32_t i = part * PART; i < (part + 1) * PART; i++)
-    memcpy(s->cell[i], s->part[part], sizeof s->cell[i]);
-  p->alike &= ~(1u << part);
-}
-
-/* The words of a granule, which may not be alike with its neighbours any more. */
-static inline uint64_t (*expand_part(struct chk_page *p, uintptr_t addr))[CHK_SLOTS] {
-  const uint32_t cell = cell_of(addr), part = cell / PART;
-  if (CHK_UNLIKELY(p->alike >> part & 1)) expand_alike(p, part);
-  return &chk_shadow_of(p)->cell[cell];
-}
-
-/* Enter an access of whole granules that their owner alone has accessed, so that all others there
- * are before it. Returns how many are done: the next one has words that are to be merged. */
-static size_t enter_alone(uint64_t cell[][CHK_SLOTS], size_t count, uint64_t word) {
-  size_t i = 0;
-  for (; (word & CHK_WRITE) && i < count; i++) {
-    cell[i][0] = word;
-    cell[i][1] = cell[i][2] = 0;
-  }
-  for (; i < count && !cell[i][2] && !(cell[i][1] & CHK_WRITE); i++) {
-    if (CHK_LIKELY(cell[i][0] & CHK_WRITE)) {
-      cell[i][1] = word;
-      continue;
-    }
-    cell[i][0] = word;
-    cell[i][1] = 0;
-  }
-  return i;
-}
-
-/* Compare with the words of whole granules, or parts. Neighbours often have the same words, and
- * then change alike. in step: bytes from one to the next. */
-static void compare_cells(struct compare *c, uint64_t cell[][CHK_SLOTS], size_t count,
-                          uintptr_t addr, size_t step) {
-  _Static_assert(CHK_SLOTS == 3, "the comparison below is of three words");
-  const uint64_t mine = mine_of(c);
+/* Words before and after an access was compared. Neighbours often have the same words, and then
+ * change alike. */
+struct change {
+  bool known;
   uint64_t old[CHK_SLOTS], new[CHK_SLOTS];
-  bool alike = false;
+};
+
+/* Granules of a part that have the words of a change alter alike. Returns how many. */
+static inline size_t change_alike(const struct chk_page *p, uint32_t i, size_t count,
+                                  const struct change *c) {
+  uint64_t *const first = chk_words_of(p) + i, *const second = first + CHK_PLANE,
+                  *const third = second + CHK_PLANE;
+  const bool two = chk_has_more(p, i, 1), three = chk_has_more(p, i, 2);
+  const bool fits = (two || !(c->old[1] | c->new[1])) && (three || !(c->old[2] | c->new[2]));
+  size_t k = 0;
+  for (; fits && k < count && first[k] == c->old[0]; k++) {
+    if ((two && second[k] != c->old[1]) || (three && third[k] != c->old[2])) break;
+    first[k] = c->new[0];
+    if (two) second[k] = c->new[1];
+    if (three) third[k] = c->new[2];
+  }
+  return k;
+}
+
+/* As compare_span, of words of whole granules that come after those of a change. */
+static inline void compare_next(struct compare *c, struct change *last, uint64_t cell[CHK_SLOTS],
+                                uintptr_t addr, uint32_t span) {
+  _Static_assert(CHK_SLOTS == 3, "the comparison below is of three words");
+  const uint64_t *const old = last->old;
+  if (last->known && cell[0] == old[0] && cell[1] == old[1] && cell[2] == old[2]) {
+    memcpy(cell, last->new, sizeof last->new);
+    return;
+  }
+  c->raced = false;
+  memcpy(last->old, cell, sizeof last->old);
+  compare_span(c, cell, 0xff, addr, span);
+  memcpy(last->new, cell, sizeof last->new);
+  last->known = !c->raced; /* each race counts */
+}
+
+/* Compare with the words of whole granules of a part, which are not alike with others. */
+static void compare_cells(struct compare *c, size_t count, uintptr_t addr) {
+  struct chk_page *const p = c->page;
+  const uint64_t mine = mine_of(c);
+  struct change last = {.known = false};
   for (size_t i = 0; i < count; i++) {
-    if (c->alone) i += enter_alone(cell + i, count - i, mine);
-    if (i == count) return;
-    uint64_t *const at = cell[i];
-    if (alike && at[0] == old[0] && at[1] == old[1] && at[2] == old[2]) {
-      memcpy(at, new, sizeof new);
+    const uint32_t at = cell_of(addr) + (uint32_t)i;
+    const size_t done = c->alone     ? chk_enter_alone(p, at, count - i, mine)
+                        : last.known ? change_alike(p, at, count - i, &last)
+                                     : 0;
+    if (done) {
+      i += done - 1;
       continue;
     }
-    c->raced = false;
-    memcpy(old, at, sizeof old);
-    compare_span(c, at, 0xff, addr + i * step, (uint32_t)(step / CHK_GRANULE));
-    memcpy(new, at, sizeof new);
-    alike = !c->raced; /* each race counts */
+    uint64_t cell[CHK_SLOTS];
+    chk_cell_load(p, at, cell);
+    compare_next(c, &last, cell, addr + i * CHK_GRANULE, 1);
+    if (c->enters) chk_cell_store(p, at, cell);
   }
-}
-
-/* After a write of whole granules was compared, they hold the write alone. */
-static void set_alike(const struct compare *c, uint64_t words[CHK_SLOTS]) {
-  memset(words, 0, CHK_SLOTS * sizeof *words);
-  words[0] = mine_of(c);
-}
-
-/* Whether the granules of a part have one access alone, and no other words. */
-static bool is_alike(uint64_t cell[][CHK_SLOTS], uint64_t word) {
-  for (uint32_t i = 0; i < PART; i++)
-    if (cell[i][0] != word || cell[i][1] || cell[i][2]) return false;
-  return true;
 }
 
 /* A write of a part of whose granules each has words of its own. */
 static void write_part(struct compare *c, struct chk_page *p, uintptr_t addr) {
-  const uint32_t cell = cell_of(addr), part = cell / PART;
-  if (!c->alone) compare_cells(c, &chk_shadow_of(p)->cell[cell], PART, addr, CHK_GRANULE);
-  if (!c->alone && !is_alike(&chk_shadow_of(p)->cell[cell], mine_of(c))) return;
-  set_alike(c, chk_shadow_of(p)->part[part]);
-  p->alike |= 1u << part;
+  const uint32_t part = cell_of(addr) / PART;
+  if (!c->alone) compare_cells(c, PART, addr);
+  if (c->alone || chk_is_alike(p, part, mine_of(c))) chk_set_alike(p, part, mine_of(c));
 }
 
 /* The first parts of a range of whole granules in one page, which are alike each. Returns how many.
@@ -395,8 +381,16 @@ static size_t compare_parts(struct compare *c, struct chk_page *p, uintptr_t add
   const uint32_t others = ~(p->alike >> part);
   const size_t alike = others ? (size_t)__builtin_ctz(others) : CHK_PARTS;
   const size_t parts = alike < count / PART ? alike : count / PART;
-  compare_cells(c, &chk_shadow_of(p)->part[part], parts, addr, PART_BYTES);
+  struct change last = {.known = false};
+  for (uint32_t i = part; i < part + parts; i++, addr += PART * CHK_GRANULE)
+    compare_next(c, &last, chk_rest_of(p)->part[i], addr, PART);
   return parts;
+}
+
+/* Whole granules of one part. */
+static void compare_some(struct compare *c, struct chk_page *p, uintptr_t addr, size_t count) {
+  expand_part(p, addr);
+  compare_cells(c, count, addr);
 }
 
 /* Whole granules of a page. */
@@ -412,7 +406,7 @@ static void compare_granules(struct compare *c, struct chk_page *p, uintptr_t ad
     else if (whole && writes)
       write_part(c, p, addr);
     else
-      compare_cells(c, expand_part(p, addr), some, addr, CHK_GRANULE);
+      compare_some(c, p, addr, some);
     addr += some * CHK_GRANULE;
     count -= some;
   }
@@ -423,10 +417,10 @@ static void compare_page(struct compare *c, struct chk_page *p, uintptr_t addr, 
   const uintptr_t end = addr + bytes;
   const bool whole = bytes == CHK_PAGE_BYTES;
   if (whole && p->uniform) {
-    compare_span(c, chk_shadow_of(p)->whole, 0xff, addr, CHK_CELLS);
+    compare_span(c, chk_rest_of(p)->whole, 0xff, addr, CHK_CELLS);
     return;
   }
-  expand(p);
+  chk_expand(p);
   while (addr < end) {
     const uint32_t first = addr % CHK_GRANULE, most = CHK_GRANULE - first;
     size_t count = end - addr < most ? end - addr : most;
@@ -434,21 +428,24 @@ static void compare_page(struct compare *c, struct chk_page *p, uintptr_t addr, 
       count = (end - addr) / CHK_GRANULE * CHK_GRANULE;
       compare_granules(c, p, addr, count / CHK_GRANULE);
     } else {
-      compare_cell(c, *expand_part(p, addr), ((1u << count) - 1) << first, addr);
+      expand_part(p, addr);
+      compare_cell(c, ((1u << count) - 1) << first, addr);
     }
     addr += count;
   }
   if (whole && c->enters && (c->flags & CHK_WRITE)) {
     p->uniform = 1;
-    set_alike(c, chk_shadow_of(p)->whole);
+    memset(chk_rest_of(p)->whole, 0, sizeof chk_rest_of(p)->whole);
+    chk_rest_of(p)->whole[0] = mine_of(c);
   }
 }
 
 /* A range in one granule of a page whose lock is held. */
 static void compare_granule(struct compare *c, struct chk_page *p, uintptr_t addr, size_t bytes) {
   const uint32_t mask = ((1u << bytes) - 1) << addr % CHK_GRANULE;
-  expand(p);
-  compare_cell(c, *expand_part(p, addr), mask, addr);
+  chk_expand(p);
+  expand_part(p, addr);
+  compare_cell(c, mask, addr);
 }
 
 /* Whether all accesses of a page are before those to come of its owner. */
@@ -506,9 +503,8 @@ void chk_mark_in(struct chk_access *a, struct chk_page *p, const struct chk_rang
   if (addr % CHK_GRANULE + bytes <= CHK_GRANULE) {
     compare_granule(&c, p, addr, bytes);
   } else if (bytes <= FEW_BYTES && (addr | bytes) % CHK_GRANULE == 0) {
-    expand(p);
     for (uintptr_t at = addr; at < addr + bytes; at += CHK_GRANULE)
-      compare_cell(&c, *expand_part(p, at), 0xff, at);
+      compare_granule(&c, p, at, CHK_GRANULE);
   } else {
     c.alone = is_of_one(p);
     compare_page(&c, p, addr, bytes);
@@ -521,9 +517,7 @@ static struct {
   struct compare c;
   uint64_t number;
   uint32_t known, last; /* number of them */
-  struct {
-    uint64_t old[CHK_SLOTS], new[CHK_SLOTS];
-  } state[STATES];
+  struct change state[STATES];
 } marking;
 
 void chk_mark_fresh(void) {
@@ -538,8 +532,8 @@ static struct compare *compare_of(struct chk_access *a) {
   return &marking.c;
 }
 
-/* As compare_cell of a whole granule, whose words others have often had. */
-static inline void compare_known(uint64_t cell[CHK_SLOTS], uintptr_t addr) {
+/* As compare_span of a whole granule, whose words others have often had. */
+static inline void enter_known(uint64_t cell[CHK_SLOTS], uintptr_t addr) {
   for (uint32_t i = 0; i < STATES && i < marking.known; i++) {
     const uint64_t *const old = marking.state[(marking.last + i) % STATES].old;
     if (cell[0] != old[0] || cell[1] != old[1] || cell[2] != old[2]) continue;
@@ -550,13 +544,21 @@ static inline void compare_known(uint64_t cell[CHK_SLOTS], uintptr_t addr) {
   uint64_t old[CHK_SLOTS];
   memcpy(old, cell, sizeof old);
   marking.c.raced = false;
-  compare_cell(&marking.c, cell, 0xff, addr);
+  compare_span(&marking.c, cell, 0xff, addr, 1);
   if (marking.c.raced) return; /* each race counts */
   marking.last = marking.known++ % STATES;
+  marking.state[marking.last].known = true;
   memcpy(marking.state[marking.last].old, old, sizeof old);
   memcpy(marking.state[marking.last].new, cell, sizeof old);
 }
 
+/* As compare_cell of a whole granule, whose words others have often had. */
+static inline void compare_known(uintptr_t addr) {
+  uint64_t cell[CHK_SLOTS];
+  chk_cell_load(marking.c.page, cell_of(addr), cell);
+  enter_known(cell, addr);
+  chk_cell_store(marking.c.page, cell_of(addr), cell);
+}
 void chk_mark_cells(struct chk_access *a, struct chk_page *p, uintptr_t addr, uint32_t mask,
                     size_t count) {
   struct compare *const c = compare_of(a);
@@ -567,14 +569,17 @@ void chk_mark_cells(struct chk_access *a, struct chk_page *p, uintptr_t addr, ui
     compare_page(c, p, addr, count * CHK_GRANULE);
     return;
   }
-  expand(p);
+  chk_expand(p);
   for (const uintptr_t end = addr + count * CHK_GRANULE; addr < end; addr += CHK_GRANULE) {
-    uint64_t(*const cell)[CHK_SLOTS] = expand_part(p, addr);
-    if (c->alone && mask == 0xff && enter_alone(cell, 1, mine)) continue;
+    expand_part(p, addr);
+    if (mask == 0xff && !c->alone && marking.known &&
+        change_alike(p, cell_of(addr), 1, &marking.state[marking.last]))
+      continue;
+    if (c->alone && mask == 0xff && chk_enter_alone(p, cell_of(addr), 1, mine)) continue;
     if (mask == 0xff && !c->alone)
-      compare_known(*cell, addr);
+      compare_known(addr);
     else
-      compare_cell(c, *cell, mask, addr);
+      compare_cell(c, mask, addr);
   }
 }
 

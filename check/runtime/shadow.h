@@ -71,20 +71,33 @@ void chk_mark_cells(struct chk_access *a, struct chk_page *p, uintptr_t addr, ui
 void chk_compare(struct chk_access *a, const struct chk_range *range);
 /* Shadow of the page of an address; NULL: it has none. */
 struct chk_page *chk_page_of(uint32_t owner, uintptr_t addr, bool make);
-/* Pages that were used of late are at hand, with their shadows; no page ends. */
+/* Pages that were used of late are at hand, with their words; no page ends. */
 #define CHK_HAND 1024u /* power of two */
 extern struct chk_hand {
   uint64_t key;
   struct chk_page *page;
-  struct chk_shadow *shadow;
+  uint64_t *words; /* the first ones of its granules */
 } chk_hand[CHK_HAND];
 
 static inline uint64_t chk_page_key(uint32_t owner, uintptr_t addr) {
   return ((uint64_t)owner << 52 | addr / CHK_PAGE_BYTES) + 1;
 }
 
-static inline struct chk_shadow *chk_shadow_of(const struct chk_page *p) {
-  return chk.shadows + p->shadow;
+static inline uint32_t chk_owner_of_page(const struct chk_page *p) {
+  return (uint32_t)((p->key - 1) >> 52);
+}
+
+static inline uintptr_t chk_addr_of_page(const struct chk_page *p) {
+  return (uintptr_t)(p->key - 1) << 12 >> 12 << 12;
+}
+
+/* The first words of its granules. */
+static inline uint64_t *chk_words_of(const struct chk_page *p) {
+  return chk.cells + (uint64_t)p->shadow * CHK_CELLS;
+}
+
+static inline struct chk_rest *chk_rest_of(const struct chk_page *p) {
+  return chk.rests + p->shadow;
 }
 
 /* As chk_page_of, under chk.lock. */
@@ -94,7 +107,7 @@ static inline const struct chk_hand *chk_hand_of(uint32_t owner, uintptr_t addr,
   if (CHK_LIKELY(h->key == key)) return h;
   struct chk_page *const p = chk_page_of(owner, addr, make);
   if (!p) return NULL;
-  *h = (struct chk_hand){key, p, chk_shadow_of(p)};
+  *h = (struct chk_hand){key, p, chk_words_of(p)};
   return h;
 }
 
@@ -115,19 +128,62 @@ static inline struct chk_floor *chk_floor_of(uint32_t rank) {
   return (struct chk_floor *)chk_at(chk.area, chk.area->where_floor) + rank;
 }
 
-/* Bytes, and the words of their first granule, are about to be used: they come from memory
- * meanwhile. in here: the bytes in this process. */
-static inline void chk_ahead(const struct chk_page *p, const uint64_t cell[CHK_SLOTS],
-                             const void *here) {
-  __builtin_prefetch(&p->lock, 1);
-  __builtin_prefetch(cell, 1);
-  __builtin_prefetch((const char *)(cell + CHK_SLOTS) - 1, 1);
-  __builtin_prefetch(here, 1);
+/* As chk_ahead, of the second word, if there is one. */
+static inline void chk_ahead_more(const struct chk_page *p, const uint64_t *first) {
+  const uint64_t part = (uint64_t)(first - chk_words_of(p)) / CHK_PART;
+  __builtin_prefetch(first + (p->more[0] >> part & 1) * CHK_PLANE, 1);
 }
 
-/* What ranks have given to a granule. */
-static inline uint64_t *chk_given_at(struct chk_shadow *s, uintptr_t addr) {
-  return &s->given[addr % CHK_PAGE_BYTES / CHK_GRANULE];
+/* Bytes, and the first word of their first granule, are about to be used: they come from memory
+ * meanwhile. in here: the bytes in this process. */
+static inline void chk_ahead(const struct chk_page *p, const uint64_t *first, const void *here) {
+  __builtin_prefetch(first, 1);
+  __builtin_prefetch(here, 1);
+  __builtin_prefetch(&p->lock, 1);
+  if (CHK_UNLIKELY(p->more[0])) chk_ahead_more(p, first);
+}
+
+/* What ranks have given to a granule. in words: of its page. */
+static inline uint64_t *chk_given_at(uint64_t *words, uintptr_t addr) {
+  return words + CHK_GIVEN + addr % CHK_PAGE_BYTES / CHK_GRANULE;
+}
+
+/* ---- cells.c: the words of a granule of a page, under the lock of the page */
+
+/* Granules of a part get their words with an index, from 1 on, all of them 0. */
+void chk_more(struct chk_page *p, uint32_t cell, uint32_t index);
+/* The page is not uniform any more, but each of its parts is. */
+void chk_expand(struct chk_page *p);
+/* The granules of a part are not alike any more. */
+void chk_expand_alike(struct chk_page *p, uint32_t part);
+/* They are: they have one access alone, and no other words. Whether that is so. */
+void chk_set_alike(struct chk_page *p, uint32_t part, uint64_t word);
+bool chk_is_alike(const struct chk_page *p, uint32_t part, uint64_t word);
+/* Enter an access of whole granules that their owner alone has accessed, so that all others there
+ * are before it. Returns how many are done: the next one has words that are to be merged. */
+size_t chk_enter_alone(struct chk_page *p, uint32_t i, size_t count, uint64_t word);
+
+static inline bool chk_has_more(const struct chk_page *p, uint32_t cell, uint32_t index) {
+  return p->more[index - 1] >> cell / CHK_PART & 1;
+}
+
+static inline void chk_cell_load(const struct chk_page *p, uint32_t i, uint64_t cell[CHK_SLOTS]) {
+  const uint64_t *const at = chk_words_of(p) + i;
+  cell[0] = at[0];
+  cell[1] = CHK_UNLIKELY(chk_has_more(p, i, 1)) ? at[CHK_PLANE] : 0;
+  cell[2] = CHK_UNLIKELY(chk_has_more(p, i, 2)) ? at[2 * CHK_PLANE] : 0;
+}
+
+static inline void chk_cell_store(struct chk_page *p, uint32_t i, const uint64_t cell[CHK_SLOTS]) {
+  uint64_t *const at = chk_words_of(p) + i;
+  at[0] = cell[0];
+  for (uint32_t k = 1; k < CHK_SLOTS; k++) {
+    if (CHK_LIKELY(!chk_has_more(p, i, k))) {
+      if (CHK_LIKELY(!cell[k])) continue;
+      chk_more(p, i, k);
+    }
+    at[k * CHK_PLANE] = cell[k];
+  }
 }
 
 /* As chk_word_give_in, without a put. in word: of chk_given_at. */
@@ -204,40 +260,53 @@ static inline __attribute__((always_inline)) bool chk_enter_cell(uint64_t cell[C
 
 /* Whether the granules of a page have words of their own here, and no others. Under its lock. */
 static inline bool chk_is_plain(const struct chk_page *p, uint32_t cell) {
-  const bool alike = CHK_UNLIKELY(p->alike) && (p->alike >> cell / (CHK_CELLS / CHK_PARTS) & 1);
+  const bool alike = CHK_UNLIKELY(p->alike) && (p->alike >> cell / CHK_PART & 1);
   return CHK_LIKELY(!(p->uniform | p->spills)) && CHK_LIKELY(!alike);
 }
 
 /* Enter the word of an access in a granule that is empty, or has what the same line has done to the
- * same bytes, which is before it; else at most one word, which a barrier has ordered. Returns
- * whether. */
-static inline bool chk_epoch_again(uint64_t cell[CHK_SLOTS], uint64_t word) {
-  const uint64_t a = cell[0], b = cell[1];
+ * same bytes, which is before it; else at most one word, which a barrier has ordered. in at: its
+ * first word. Returns whether. */
+static inline bool chk_epoch_again(const struct chk_page *p, uint64_t *at, uint32_t i,
+                                   uint64_t word) {
   const uint64_t same = ~(CHK_EPOCH_CLOCK << CHK_EPOCH_CLOCK_SHIFT);
-  if (CHK_UNLIKELY(cell[2])) return false;
+  const uint64_t a = *at, b = CHK_UNLIKELY(chk_has_more(p, i, 1)) ? at[CHK_PLANE] : 0;
+  if (CHK_UNLIKELY(chk_has_more(p, i, 2)) && at[2 * CHK_PLANE]) return false;
   if (CHK_LIKELY(!b)) {
     if (a && ((a ^ word) & same)) return false;
-    cell[0] = word;
+    *at = word;
     return true;
   }
   if (((b ^ word) & same) || !chk_floor_covers(a)) return false;
-  cell[1] = word;
+  at[CHK_PLANE] = word;
   return true;
 }
 
 /* Enter the word of an access, if a barrier has ordered all that is there, or nothing else is there
  * than what the same line has done. Under the lock of the page. */
-static inline bool chk_epoch_enter(struct chk_page *p, struct chk_shadow *s,
-                                   const struct chk_range *range, uint64_t word) {
+static inline bool chk_epoch_enter(struct chk_page *p, const struct chk_range *range,
+                                   uint64_t word) {
   const uint32_t i = range->addr % CHK_PAGE_BYTES / CHK_GRANULE;
   if (!chk_is_plain(p, i)) return false;
   if (range->owner != chk.rank) p->shared = 1;
-  uint64_t *const cell = s->cell[i], was = cell[0];
-  if ((was & CHK_EPOCH) && !((was ^ word) & ~UINT64_C(0xff00)) && !(cell[1] | cell[2])) {
-    cell[0] = was | word;
-    return true;
-  }
-  return chk_enter_cell(cell, word);
+  uint64_t cell[CHK_SLOTS];
+  chk_cell_load(p, i, cell);
+  const bool again = (cell[0] & CHK_EPOCH) && !((cell[0] ^ word) & ~UINT64_C(0xff00));
+  if (again && !(cell[1] | cell[2]))
+    cell[0] |= word;
+  else if (!chk_enter_cell(cell, word))
+    return false;
+  chk_cell_store(p, i, cell);
+  return true;
+}
+
+/* As chk_enter_cell, of a granule in memory. */
+static inline bool chk_enter_at(struct chk_page *p, uint32_t i, uint64_t word) {
+  uint64_t cell[CHK_SLOTS];
+  chk_cell_load(p, i, cell);
+  if (!chk_enter_cell(cell, word)) return false;
+  chk_cell_store(p, i, cell);
+  return true;
 }
 
 /* Whether others than the owner may be in a race with an access. */
@@ -247,16 +316,13 @@ static inline bool chk_shares(const struct chk_access *a, const struct chk_range
 
 /* As chk_mark_in, if a barrier has ordered all that is there, and granules are not alike. Returns
  * false: it has not entered all. */
-static inline __attribute__((always_inline)) bool chk_mark_few(struct chk_access *a,
-                                                               struct chk_page *p,
-                                                               struct chk_shadow *s,
-                                                               const struct chk_range *range) {
+static inline __attribute__((always_inline)) bool
+chk_mark_few(struct chk_access *a, struct chk_page *p, const struct chk_range *range) {
   const uintptr_t addr = range->addr;
   const uint32_t bytes = (uint32_t)range->bytes, first = addr % CHK_GRANULE;
   const uint32_t i = addr % CHK_PAGE_BYTES / CHK_GRANULE,
                  last = (uint32_t)(addr + bytes - 1) % CHK_PAGE_BYTES / CHK_GRANULE;
-  const uint32_t in_part = CHK_CELLS / CHK_PARTS;
-  const bool alike = (p->alike >> i / in_part | p->alike >> last / in_part) & 1;
+  const bool alike = (p->alike >> i / CHK_PART | p->alike >> last / CHK_PART) & 1;
   if (CHK_UNLIKELY(p->uniform || p->spills || alike)) return false;
   a->addr = addr;
   a->bytes = bytes;
@@ -264,9 +330,47 @@ static inline __attribute__((always_inline)) bool chk_mark_few(struct chk_access
   if (chk_shares(a, range)) p->shared = 1;
   const uint32_t mask = i == last ? ((1u << bytes) - 1) << first : 0xff;
   const uint64_t word = chk_word(a->number, mask, range->flags);
-  if (CHK_LIKELY(i == last)) return chk_enter_cell(s->cell[i], word);
+  if (CHK_LIKELY(i == last)) return chk_enter_at(p, i, word);
   if ((first | bytes) % CHK_GRANULE || last > i + 1) return false;
-  return chk_enter_cell(s->cell[i], word) && chk_enter_cell(s->cell[last], word);
+  return chk_enter_at(p, i, word) && chk_enter_at(p, last, word);
+}
+
+/* ---- delay.c: complete accesses of this rank, in one page each, that are entered before its clock
+ * changes, all together. chk.guard does so if there are any. */
+#define CHK_DELAYED 16u /* at a time */
+extern struct chk_delayed {
+  struct chk_page *page;
+  uint64_t *first; /* of its granule */
+  uint64_t word;   /* of the access; 0: it needs a record; then: */
+  uintptr_t addr;
+  uint32_t site;
+  uint16_t bytes, flags;
+} chk_delayed[CHK_DELAYED];
+extern uint32_t chk_delayed_count;
+void chk_enter_delayed(void);
+/* One that is not delayed, in a process of several threads. */
+void chk_enter_once(const struct chk_delayed *d);
+
+/* Whether all that is to be done before a call is to enter these, or nothing. */
+static inline bool chk_may_delay(void) {
+  return !chk.guard || chk_delayed_count;
+}
+
+/* The next one, whose record, if it needs one, the caller fills in. */
+static inline struct chk_delayed *chk_delay(struct chk_page *page, uint32_t owner, uint64_t *first,
+                                            uint64_t word) {
+  struct chk_delayed *const d = &chk_delayed[chk_delayed_count];
+  if (CHK_UNLIKELY(!page->shared) && owner != chk.rank)
+    __atomic_store_n(&page->shared, 1, __ATOMIC_RELAXED);
+  d->page = page;
+  d->first = first;
+  d->word = word;
+  return d;
+}
+
+static inline void chk_delay_end(void) {
+  chk.guard = chk_enter_delayed;
+  if (CHK_UNLIKELY(++chk_delayed_count == CHK_DELAYED)) chk_enter_delayed();
 }
 
 /* An order that holds once holds for ever. */

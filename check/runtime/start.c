@@ -56,7 +56,8 @@ static bool map(const char *path) {
   close(fd);
   if (at == MAP_FAILED) return false;
   chk.area = at;
-  chk.shadows = chk_at(chk.area, chk.area->where_shadow);
+  chk.cells = chk_at(chk.area, chk.area->where_shadow);
+  chk.rests = chk_at(chk.area, chk.area->where_rest);
   chk.origins = chk_at(chk.area, chk.area->where_origin);
   chk_owner_begins();
   __atomic_fetch_add(&chk.area->attached, 1, __ATOMIC_RELAXED);

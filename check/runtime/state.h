@@ -49,7 +49,8 @@ struct chk {
   uint8_t thread;          /* its name */
   uint32_t tick;           /* its own clock */
   struct chk_area *area;
-  struct chk_shadow *shadows; /* in the area */
+  uint64_t *cells;            /* words of granules; in the area */
+  struct chk_rest *rests;     /* of pages; in the area */
   struct chk_origin *origins; /* in the area */
   uint32_t rank, ranks;
   uint64_t *clock;       /* [ranks] */

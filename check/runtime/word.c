@@ -34,7 +34,7 @@ static uint64_t next_of(uint64_t was, uint32_t owner, uintptr_t addr) {
 
 void chk_word_give_in(struct chk_page *p, uint32_t owner, uintptr_t addr, uint32_t site,
                       uint64_t put) {
-  uint64_t *const word = chk_given_at(chk_shadow_of(p), addr), was = *word;
+  uint64_t *const word = chk_given_at(chk_words_of(p), addr), was = *word;
   const uint64_t next = put ? 0 : next_of(was, owner, addr);
   if (CHK_LIKELY(next)) {
     __atomic_store_n(word, next, __ATOMIC_RELEASE);
@@ -72,7 +72,7 @@ static void take_object(struct chk_page *p, const uint64_t *word, uint32_t site)
 void chk_word_take(uint32_t owner, uintptr_t addr, uint32_t site) {
   struct chk_page *const p = chk_page_at(owner, addr, false);
   if (!p) return;
-  const uint64_t *const word = chk_given_at(chk_shadow_of(p), addr);
+  const uint64_t *const word = chk_given_at(chk_words_of(p), addr);
   const uint64_t given = __atomic_load_n(word, __ATOMIC_ACQUIRE);
   if (!given) return;
   if (CHK_UNLIKELY(is_object(given)))
