@@ -59,7 +59,6 @@ PICTURES = {
     "view-findings": ("signal", "light", "#findings", []),
     "view-barrier": ("barrier", "light", "#timeline", [zoom("barrier", 0.735, 0.755)]),
     "view-pipeline": ("signal", "light", "#timeline", [zoom("signal", 0.2, 0.95), CHOOSE]),
-    "view-stencil": ("stencil", "dark", "#timeline", [zoom("signal", 0, 1)]),
     "view-waits": ("stencil", "light", "#waits", []),
 }
 
