@@ -45,7 +45,7 @@ endforeach()
 # Ranks that end in the midst of a job.
 set(tmb_ends python3 "${PROJECT_SOURCE_DIR}/tests/replay/ends.py" $<TARGET_FILE:tombolo_tool>
   $<TARGET_FILE:replay.bugs> "${PROJECT_SOURCE_DIR}/tests/replay/ends.c")
-add_test(NAME multi.replay_ends COMMAND ${tmb_ends} 3 ends_segv ends_exit ends_exec ends_early)
+add_test(NAME multi.replay_ends COMMAND ${tmb_ends} 2 ends_segv ends_early)
 add_test(NAME multi.replay_ends20 COMMAND ${tmb_ends} 20)
 set_tests_properties(multi.replay_ends PROPERTIES LABELS multi TIMEOUT 240)
 set_tests_properties(multi.replay_ends20 PROPERTIES LABELS "multi;nightly" TIMEOUT 1800)

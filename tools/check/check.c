@@ -88,7 +88,8 @@ static int make_area(struct check_run *run, uint32_t ranks) {
 }
 
 static void tell_json(const char *path) {
-  tmb_print("run: --check-json %s: %s", path, strerror(errno));
+  tmb_print("run: --check-json %s: %s; give a file in a folder that may be written", path,
+            strerror(errno));
 }
 
 /* Whether the findings can be written; NULL: none are. Before the run, which may last long. */
@@ -103,7 +104,7 @@ int check_begin(struct check_run *run, uint32_t ranks) {
   char path[64];
   if (!run->list) return 0;
   tmb_env_set("TOMBOLO_CHECK", run->list);
-  int rc = can_write(run->json) ? check_load("tombolo-check.so", "--check") : TOOL_EXIT_FAILED;
+  int rc = can_write(run->json) ? check_load("tombolo-check.so", "--check") : TOOL_EXIT_USAGE;
   if (rc == 0) rc = make_area(run, ranks);
   if (rc) return rc;
   snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), run->fd);

@@ -5,7 +5,7 @@
  * Owns: the file `program` of a recording: a hash of what follows, one of the program's bytes, its
  * path, and its arguments, each as text that ends with a zero. Called by replay.c. Calls: nothing.
  * A replay by another program is no error, because one that was compiled anew with `-g` or a print
- * more keeps the order. Invariant: a recording without this file is replayed without a word.
+ * more keeps the order.
  */
 #include "replay/replay.h"
 #include "tool.h"

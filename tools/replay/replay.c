@@ -77,13 +77,11 @@ static bool is_writable(const char *folder) {
 
 static int begin_record(const char *folder) {
   struct rpl_head head;
-  if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-    tmb_print("run: --record %s: %s", folder, strerror(errno));
-    return TOOL_EXIT_FAILED;
-  }
-  if (!is_writable(folder)) {
-    tmb_print("run: --record %s: %s; give a folder that may be written", folder, strerror(errno));
-    return TOOL_EXIT_FAILED;
+  if ((mkdir(folder, 0777) != 0 && errno != EEXIST) || !is_writable(folder)) {
+    tmb_print(
+        "run: --record %s: %s; give a folder that may be written, or a new one in such a folder",
+        folder, strerror(errno));
+    return TOOL_EXIT_USAGE;
   }
   if (read_head(folder, &head)) remove_files(folder);
   return 0;

@@ -279,10 +279,10 @@ static bool check_rank(struct file *f, uint32_t rank, const struct rpl_head *fir
          (!locks || check_file(f, "locks", rank, 0, first, false));
 }
 
-/* The file that names the program, if there is one. */
+/* The file that names the program. */
 static bool check_program(struct file *f, uint64_t recording) {
   char seal[REPLAY_SEAL_BYTES];
-  if (!map_file(f, snprintf(f->path, sizeof f->path, "%s/program", f->folder), true)) return true;
+  if (!map_file(f, snprintf(f->path, sizeof f->path, "%s/program", f->folder), false)) return false;
   bool is_whole = f->bytes > sizeof seal;
   if (is_whole) {
     const uint64_t hash =
