@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Acknowledgements of signals: carried by the answer of a client that answers, else sent alone. */
+/* Acknowledgements of signals and messages: carried by a packet that follows, else sent alone. */
 #include "base/unit_test.h"
 #include "net/udp/udp_rig_test.h"
 
@@ -179,6 +179,58 @@ TEST(followed) {
   }
   quiet_put(0, 22);
   poll_for(100000);
+  assert_int_equal(in_flight(), 0);
+  assert_int_equal(rig_stats[0].retransmits, 0);
+  rig_close(2);
+}
+
+static void message(uint32_t from) {
+  int32_t arg = 7;
+  struct tmb_am_out out = rig_medium(!from, &arg, NULL, 0);
+  assert_int_equal(udp_am_send(rig_net[from], &out), 0);
+}
+
+/* Neighbours that send each other a message every half millisecond, answers of none: packets. */
+static uint64_t message_turns(uint32_t turns_wanted) {
+  const uint64_t before = rig_stats[0].packets_out + rig_stats[1].packets_out;
+  for (uint32_t i = 0; i < turns_wanted; i++) {
+    message(0);
+    message(1);
+    poll_for(500000);
+  }
+  return rig_stats[0].packets_out + rig_stats[1].packets_out - before;
+}
+
+/* Their messages carry the acknowledgements, once a few have come too late for them. */
+TEST(messages_exchanged) {
+  begin();
+  assert_cmp(message_turns(10), >=, 22);
+  assert_cmp(message_turns(50), <=, 104);
+  assert_int_equal(rig_stats[0].received, 60);
+  assert_int_equal(rig_stats[1].received, 60);
+  assert_int_equal(rig_stats[0].retransmits + rig_stats[1].retransmits, 0);
+  rig_close(2);
+}
+
+/* A message does not wait for the late acknowledgement of the one before. One that no packet
+ * follows is acknowledged before the sender's time-out, and those after it soon again. */
+TEST(messages_followed) {
+  begin();
+  (void)message_turns(10);
+  const uint64_t before = rig_stats[0].packets_out;
+  message(0);
+  poll_for(1000000);
+  assert_cmp(in_flight(), >=, 1);
+  message(0);
+  assert_int_equal(rig_stats[0].packets_out - before, 2);
+  poll_for(3000000);
+  assert_int_equal(in_flight(), 0);
+  for (uint32_t i = 0; i < 4; i++) {
+    message(0);
+    poll_for(4000000);
+  }
+  message(0);
+  poll_for(UDP_ACK_DELAY_NS + 100000);
   assert_int_equal(in_flight(), 0);
   assert_int_equal(rig_stats[0].retransmits, 0);
   rig_close(2);

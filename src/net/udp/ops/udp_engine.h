@@ -176,8 +176,8 @@ void udp_pieces_free(struct udp_peer *p);
 #define UDP_QUIET 0x80u /* beside UDP_ACK_NOW: a signal whose end nobody awaits */
 
 /* Whether a packet is in flight whose acknowledgement is worth waiting for. */
-static inline bool udp_gather_waits(const struct udp_peer *p) {
-  return p->tx.una < p->gather.soon_end;
+static inline bool udp_gather_waits(const struct tmb_net *e, const struct udp_peer *p) {
+  return p->tx.una < p->gather.soon_end && e->time.now_ns < p->gather.soon_ns;
 }
 /* The time of this call, less the time that packets have taken to be handed over, and that puts
  * have waited for room: puts to several peers in turn are as close as those to one. */

@@ -59,7 +59,7 @@ static bool open_send(struct tmb_net *e, struct udp_peer *p, uint32_t reserve, u
                         .tagged = true};
   if (p->gather.tail) out.head_bytes = udp_tail_at(p->gather.end) + p->gather.tail;
   const struct udp_ask ask = {.rail = out.rail, .bytes = out.head_bytes};
-  const uint64_t soon_end = p->gather.soon_end;
+  const uint64_t soon_end = p->gather.soon_end, soon_ns = p->gather.soon_ns;
   if (udp_packet_asks(p, &ask)) flags |= UDP_ACK_NOW;
   const bool quiet = p->gather.quiet && !((p->gather.flags | flags) & UDP_ACK_NOW);
   struct udp_slot *slot = open_make(e, p, &out, (uint8_t)(p->gather.flags | flags));
@@ -70,7 +70,10 @@ static bool open_send(struct tmb_net *e, struct udp_peer *p, uint32_t reserve, u
   p->gather.end = UDP_HEADER_BYTES;
   p->gather.tail = p->gather.count = 0;
   p->gather.flags = 0;
-  if (quiet) p->gather.soon_end = soon_end;
+  if (quiet) {
+    p->gather.soon_end = soon_end;
+    p->gather.soon_ns = soon_ns;
+  }
   return true;
 }
 
@@ -259,7 +262,7 @@ void udp_gather_hand(struct tmb_net *e, struct udp_peer *p, bool bursts) {
 }
 
 void udp_gather_settle(struct tmb_net *e, struct udp_peer *p) {
-  if (!e->kept.threads && (!udp_gather_waits(p) || !e->config.coalesce))
+  if (!e->kept.threads && (!udp_gather_waits(e, p) || !e->config.coalesce))
     (void)udp_gather_flush(e, p, 0);
   udp_gather_hand(e, p, false);
 }

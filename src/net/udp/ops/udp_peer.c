@@ -32,6 +32,7 @@ struct udp_peer *udp_peer_get(struct tmb_net *e, uint32_t rank) {
   for (uint32_t r = 0; e->config.rto_min_ns && r < e->io.rails; r++)
     p->tx.rail[r].rto_min_ns = e->config.rto_min_ns;
   p->ack.due_ns = UINT64_MAX;
+  p->ack.delay_ns = UDP_ACK_DELAY_NS;
   p->answer.signal_tick = p->answer.alone_tick = p->answer.delayed_ack_tick = UINT64_MAX;
   p->detect_ns = UINT64_MAX;
   p->life.heard_ns = e->time.now_ns;
@@ -86,6 +87,6 @@ void udp_credit_back(struct tmb_net *e, struct udp_peer *p, uint32_t cost) {
   if (p->lost || p->credit.handled == p->credit.advertised) return;
   const uint32_t quarter = e->config.credit / 4;
   if (p->credit.handled - p->credit.advertised >= (quarter ? quarter : 1)) udp_ack_owe(e, p);
-  if (p->ack.due_ns == UINT64_MAX) p->ack.due_ns = e->time.now_ns + UDP_ACK_DELAY_NS;
+  if (p->ack.due_ns == UINT64_MAX) p->ack.due_ns = e->time.now_ns + p->ack.delay_ns;
   udp_peer_busy(e, p);
 }

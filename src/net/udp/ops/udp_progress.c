@@ -83,7 +83,7 @@ static uint64_t push_ack(struct tmb_net *e, struct udp_peer *p, bool now) {
 
 /* Whether the open packet has waited long enough. */
 static bool gather_due(const struct tmb_net *e, const struct udp_peer *p) {
-  return !udp_gather_waits(p) || e->time.tick - p->gather.tick >= 2;
+  return !udp_gather_waits(e, p) || e->time.tick - p->gather.tick >= 2;
 }
 
 /* Returns when to call again. */

@@ -261,7 +261,7 @@ static void take_ack(struct tmb_net *e, struct udp_peer *p, const struct packet 
 static inline void number_taken(struct tmb_net *e, struct udp_peer *p) {
   e->in.moved = true;
   p->ack.come_ns = e->time.now_ns;
-  if (p->ack.due_ns == UINT64_MAX) p->ack.due_ns = e->time.now_ns + UDP_ACK_DELAY_NS;
+  if (p->ack.due_ns == UINT64_MAX) p->ack.due_ns = e->time.now_ns + p->ack.delay_ns;
   p->ack.packets++;
 }
 

@@ -181,15 +181,21 @@ void udp_out_held(struct tmb_net *e) {
   udp_out_flush(e);
 }
 
-/* A packet follows a signal in state quiet or owed: counts whether it was soon enough to carry the
+/* Count how often packets have followed soon. */
+static void soon_set(struct udp_peer *p, uint8_t soon) {
+  p->answer.soon = soon;
+  p->ack.delay_ns = soon >= UDP_ANSWERS_SURE ? UDP_ANSWER_NS : UDP_ACK_DELAY_NS;
+}
+
+/* A packet follows one in state quiet or owed: counts whether it was soon enough to carry the
  * acknowledgement. */
 static void answer_quiet(const struct tmb_net *e, struct udp_peer *p) {
   struct udp_answering *a = &p->answer;
   const uint64_t since_ns = a->quiet_ns ? a->quiet_ns : a->owed_ns;
   if (e->time.now_ns - since_ns > UDP_ANSWER_NS)
-    a->soon /= 2;
+    soon_set(p, a->soon / 2);
   else if (a->soon < UDP_ANSWERS_MOST)
-    a->soon++;
+    soon_set(p, a->soon + 1);
   a->quiet_ns = a->owed_ns = 0;
 }
 
@@ -203,6 +209,7 @@ static void ack_answered(struct udp_peer *p) {
 static inline void packet_made(struct tmb_net *e, struct udp_peer *p) {
   if (TMB_UNLIKELY(p->answer.alone_tick == e->time.tick)) ack_answered(p);
   p->gather.soon_end = p->tx.next;
+  p->gather.soon_ns = e->time.now_ns + udp_tx_main(&p->tx)->srtt_ns + 2 * UDP_ACK_DELAY_NS;
   if (p->answer.quiet_ns || p->answer.owed_ns) answer_quiet(e, p);
 }
 
@@ -269,7 +276,7 @@ void udp_packet_again(struct tmb_net *e, struct udp_peer *p, struct udp_slot *sl
  *
  * state    entered when                            fields set               sent alone
  * none     -                                       due_ns UINT64_MAX        never
- * lazy     numbered packet received                due_ns UDP_ACK_DELAY_NS  at due_ns, or after
+ * lazy     numbered packet received                due_ns ack.delay_ns      at due_ns, or after
  *                                                                           UDP_ACK_EVERY
  * now      requested; gap or duplicate             now, tick                in this call
  * delayed  now, by a signal of this call, and      delayed_ack_tick         in the next call of
@@ -280,9 +287,10 @@ void udp_packet_again(struct tmb_net *e, struct udp_peer *p, struct udp_slot *sl
  *
  * answer.count counts signals in a row that the client answered before the next call of progress;
  * a delayed acknowledgement sent alone sets it to 0. answer.soon counts packets that followed a
- * quiet signal within UDP_ANSWER_NS; a miss halves it. Both save a packet where the answer can
- * carry the acknowledgement, and cost at most one delay where no answer comes: a client that
- * computes for longer would let the sender's time-out pass. */
+ * quiet signal, or a lazy acknowledgement that was sent alone, within UDP_ANSWER_NS; a miss halves
+ * it. From UDP_ANSWERS_SURE on, ack.delay_ns is UDP_ANSWER_NS, else UDP_ACK_DELAY_NS. All save a
+ * packet where the answer can carry the acknowledgement, and cost at most one delay where no answer
+ * comes: a client that computes for longer would let the sender's time-out pass. */
 
 bool udp_ack_delayed(const struct tmb_net *e, struct udp_peer *p) {
   if (TMB_LIKELY(p->answer.signal_tick != e->time.tick)) return false;
@@ -304,11 +312,18 @@ void udp_ack_quiet(struct tmb_net *e, struct udp_peer *p) {
   if (p->ack.packets == 1) p->ack.due_ns = e->time.now_ns + UDP_ANSWER_NS;
 }
 
+/* A lazy or quiet acknowledgement is due, and no packet has followed. */
+static void ack_late(const struct tmb_net *e, struct udp_peer *p) {
+  struct udp_answering *a = &p->answer;
+  if (a->quiet_ns || p->ack.delay_ns == UDP_ANSWER_NS)
+    soon_set(p, a->soon / 2);
+  else if (!a->owed_ns)
+    a->owed_ns = e->time.now_ns - UDP_ACK_DELAY_NS;
+  a->quiet_ns = 0;
+}
+
 void udp_ack_alone(const struct tmb_net *e, struct udp_peer *p) {
-  if (p->answer.quiet_ns && !p->ack.now) { /* no packet has followed */
-    p->answer.quiet_ns = 0;
-    p->answer.soon /= 2;
-  }
+  if (!p->ack.now && p->ack.packets < UDP_ACK_EVERY) ack_late(e, p);
   if (p->answer.delayed_ack_tick == p->ack.tick) p->answer.count = 0;
   p->answer.delayed_ack_tick = UINT64_MAX;
   if (p->answer.signal_tick == e->time.tick) p->answer.alone_tick = e->time.tick;

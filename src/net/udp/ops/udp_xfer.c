@@ -169,7 +169,7 @@ static bool asks(struct udp_peer *p, const struct udp_xfer *x, uint32_t rail, ui
   const struct udp_ask ask = {.rail = rail,
                               .bytes = bytes,
                               .stops = udp_tx_room(&p->tx) <= UDP_XFER_SLOTS + 1,
-                              .ends = x->ended && (x->op || x->held)};
+                              .ends = x->ended && (x->op || x->held || x->signal)};
   return udp_packet_asks(p, &ask);
 }
 

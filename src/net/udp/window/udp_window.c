@@ -23,6 +23,7 @@
 #define RTO_MIN_NS     4000000u /* above the longest delay of an acknowledgement */
 #define RTO_MAX_NS     1000000000u /* of a time-out with all its doublings */
 #define UNPROVEN_MAX   3u          /* doublings that outlast an answer: to 240 ms */
+#define WAITED_MAX_NS  2000000u    /* of a peer that waits before it acknowledges: UDP_ANSWER_NS */
 #define REORDER_MIN_NS 100000u     /* that a packet may be overtaken, at least */
 #define QUEUE_MIN_NS   400000u     /* delay of busy receivers */
 #define REORDER_MAX    3u          /* of a rail */
@@ -88,6 +89,7 @@ void udp_tx_unsent(struct udp_tx *tx, struct udp_slot *slot) {
  * between reading its clock and the packet reports more than was. */
 static void sample(struct udp_rail *tx, uint64_t whole_ns, uint64_t delay_ns) {
   if (whole_ns < tx->min_rtt_ns) tx->min_rtt_ns = whole_ns;
+  if (delay_ns > tx->waited_ns) tx->waited_ns = TMB_MIN(delay_ns, (uint64_t)WAITED_MAX_NS);
   const uint64_t rtt_ns = whole_ns >= tx->min_rtt_ns + delay_ns ? whole_ns - delay_ns : whole_ns;
   if (!tx->srtt_ns) {
     tx->srtt_ns = rtt_ns;
@@ -342,6 +344,7 @@ uint64_t udp_tx_detect(struct udp_tx *tx, uint64_t now_ns) {
 uint64_t udp_tx_rto(const struct udp_rail *rail) {
   uint64_t rto = rail->srtt_ns ? rail->srtt_ns + 4 * rail->rttvar_ns : RTO_FIRST_NS;
   if (rto < rail->rto_min_ns) rto = rail->rto_min_ns;
+  rto += rail->waited_ns;
   const uint32_t shift = rail->timeouts + (rail->srtt_ns ? 0 : rail->unproven);
   rto <<= shift < 16 ? shift : 16;
   return rto < RTO_MAX_NS ? rto : RTO_MAX_NS;

@@ -77,6 +77,7 @@ struct udp_rail {
   uint32_t marked, mistaken; /* lost in the last cut; of these, those that had arrived */
   uint32_t reorder;          /* quarters of a round trip that packets may overtake each other by */
   uint64_t srtt_ns, rttvar_ns, min_rtt_ns;
+  uint64_t waited_ns;           /* longest that an acknowledgement says it has waited, bounded */
   uint64_t timer_ns;            /* since when the time-out runs */
   uint64_t recover;             /* losses below this number belong to the cut that was made */
   uint64_t mark_ns, mark_bytes; /* acknowledged since then */

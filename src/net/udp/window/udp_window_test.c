@@ -175,6 +175,25 @@ TEST_BETWEEN(lost_with_a_connection, begin, end) {
   assert_int_equal(tx.lost, 11);
 }
 
+/* A peer that waits for a packet of its own to carry the acknowledgement says so: the time-out is
+ * longer by that, up to 2 ms. */
+TEST_BETWEEN(time_out_of_late_acknowledgements, begin, end) {
+  static const uint64_t waits_us[] = {1500, 1000, 60000};
+  static const uint64_t longer_us[] = {1500, 1500, 2000};
+  uint64_t now = MS;
+  for (int i = 0; i < 40; i++, now += MS) {
+    send(now);
+    hear(tx.next, 0, now + MS / 10);
+  }
+  const uint64_t least = udp_tx_rto(&tx.rail[0]);
+  for (int i = 0; i < 3; i++, now += 100 * MS) {
+    send(now);
+    const struct udp_ack ack = {.ack = tx.next, .delay_ns = waits_us[i] * 1000};
+    assert_true(udp_tx_ack(&tx, &ack, now + MS / 10 + ack.delay_ns, count, NULL));
+    assert_int_equal(udp_tx_rto(&tx.rail[0]), least + longer_us[i] * 1000);
+  }
+}
+
 /* Round trips of 200 ms: some packets are sent again before one is measured, and none after. */
 TEST_BETWEEN(far_network, begin, end) {
   uint64_t now = MS;
