@@ -145,6 +145,12 @@ public:
   virtual bool poll() { return done(); }
   /* Whether it ends only when somebody calls poll(). */
   virtual bool pollable() const { return false; }
+  /* Blocks until it is done or `until` is not 0. Returns false at once where the C API cannot wait
+   * for it. */
+  virtual bool block(int (*until)(void *)) {
+    (void)until;
+    return false;
+  }
 
   /* The result is written: hands the tasks that wait for it to their threads. Once. */
   void complete();
@@ -183,10 +189,12 @@ public:
   /* A task that is ready in this thread. */
   void push(ready_task t) { ready_.push(std::move(t)); }
 
+  /* Whether operations have to be looked at that nobody announces. */
+  bool watches() const { return !watched_.empty(); }
+  /* Whether there are tasks; each post of one wakes this thread. */
+  bool has_tasks() const { return !ready_.empty() || mail_->any() || incoming.any(); }
   /* Whether run() has nothing to do. */
-  bool idle() const {
-    return watched_.empty() && ready_.empty() && !mail_->any() && !incoming.any();
-  }
+  bool idle() const { return !watches() && !has_tasks(); }
 
   /* Polls what is watched and runs what is ready. A task may call it again. */
   void run() {
@@ -262,14 +270,27 @@ inline bool core_base::attach(std::shared_ptr<task> t, std::shared_ptr<mailbox> 
   return true;
 }
 
-/* Waits until c is done. */
-inline void await(core_base &c) {
-  if (c.poll()) return;
+inline int has_tasks(void *) {
+  return worker::mine().has_tasks();
+}
+
+/* The wait for an end that nobody announces, or while this thread watches other operations. */
+inline void await_looking(core_base &c) {
   struct gexx_wait step;
   gexx_wait_begin(&step);
-  const wait_mark here;
   while (worker::mine().run(), !c.poll()) gexx_wait_step(&step);
-  worker::mine().run(); /* what c made ready: the caller may block now */
+}
+
+/* Waits until c is done. Blocks as the C API does: a thread that wakes now and then to look takes
+ * the processor from those for which it waits. */
+inline void await(core_base &c) {
+  if (c.poll()) return;
+  const wait_mark here;
+  worker &mine = worker::mine();
+  do mine.run();
+  while (!mine.watches() && c.block(has_tasks) && !c.done());
+  if (!c.done()) await_looking(c);
+  mine.run(); /* what c made ready: the caller may block now */
 }
 
 /* Waits until done(), which a wait of the C API could wait for as well; runs this thread's tasks,
@@ -285,10 +306,15 @@ template <class Done> void await_busy(Done done) {
   }
 }
 
-/* Waits for an event. */
+/* Waits for an event; runs tasks as await() does. */
 inline void await_event(gex_Event_t event) {
-  if (event == GEX_EVENT_INVALID) return;
-  await_busy([event] { return gex_Event_Test(event) == GASNET_OK; });
+  if (gex_Event_Test(event) == GASNET_OK) return;
+  const wait_mark here;
+  worker &mine = worker::mine();
+  do {
+    mine.run();
+    if (mine.watches()) return await_busy([event] { return gex_Event_Test(event) == GASNET_OK; });
+  } while (gexx_Event_WaitUntil(event, has_tasks, nullptr, UINT64_MAX) != GASNET_OK);
 }
 
 template <class F> struct posted : task {

@@ -62,15 +62,20 @@ template <class... T> class polled_core : public core<T...> {
 public:
   bool pollable() const override { return true; }
   bool poll() override {
-    if (this->done()) return true;
-    if (busy_.test_and_set(std::memory_order_acquire)) return this->done();
-    if (!this->done() && look()) this->complete();
-    busy_.clear(std::memory_order_release);
+    if (!this->done()) alone([] {});
     return this->done();
   }
 
 protected:
   virtual bool look() = 0; /* whether it has ended; then value or thrown is there */
+  /* Calls wait() while no other thread looks, and looks then. Returns whether it did. */
+  template <class Wait> bool alone(Wait wait) {
+    if (busy_.test_and_set(std::memory_order_acquire)) return false;
+    if (!this->done()) wait();
+    if (!this->done() && look()) this->complete();
+    busy_.clear(std::memory_order_release);
+    return true;
+  }
 
 private:
   std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
@@ -82,6 +87,12 @@ public:
   gex_Event_t event;
   explicit event_core(gex_Event_t e = GEX_EVENT_INVALID) : event(e) { this->value.emplace(); }
   ~event_core() override { end(); }
+  bool block(int (*until)(void *)) override {
+    return this->alone([&] {
+      if (gexx_Event_WaitUntil(event, until, nullptr, UINT64_MAX) == GASNET_OK)
+        event = GEX_EVENT_INVALID;
+    });
+  }
 
 protected:
   /* Waits for the operation; called also by derived classes, before their members end. */
