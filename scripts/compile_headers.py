@@ -12,7 +12,7 @@ and clang, where installed), standard (C99 to C23, C++98 to C++23; of a .hpp C++
 (SEQ, PARSYNC, PAR) and debug (on, off). `--all` tries each combination in one order; for the other
 one and for a header alone each pair is enough. All must pass with the warnings below as errors,
 and, but for a .hpp, once more in a client that has macros of common names. `--all` also looks
-whether several atomic operations in one function are all inlined.
+whether several atomic operations in one function are all inlined, and how a put calls memcpy.
 """
 
 import argparse
@@ -81,9 +81,14 @@ int probe(void) {
 #endif
 }
 """
-# Atomic operations in one function. One that is not inlined does not know its opcode.
-ATOMICS = """
+# Atomic operations in one function, and a put of any size. An atomic operation that is not inlined
+# does not know its opcode.
+INLINED = """
 #include <gasnet_ratomic.h>
+int put(gex_TM_t tm, void *to, const void *from, size_t bytes);
+int put(gex_TM_t tm, void *to, const void *from, size_t bytes) {
+  return gex_RMA_PutBlocking(tm, 0, to, from, bytes, 0);
+}
 int64_t probe(gex_AD_t ad, gex_Rank_t rank, void *word);
 int64_t probe(gex_AD_t ad, gex_Rank_t rank, void *word) {
   int64_t old[5];
@@ -97,7 +102,9 @@ int64_t probe(gex_AD_t ad, gex_Rank_t rank, void *word) {
   return old[0] + old[1] + old[2] + old[3] + old[4];
 }
 """
+# Functions that are not inlined, and a copy that gcc calls through the linkage table.
 OUTLINED = re.compile(r"^(?:gex_AD_OpNBI?|gexx_ad_(?:near|do))_\w+(?:\.\w+)*:", re.M)
+LINKED = re.compile(r"\b(?:call|jmp)\s+memcpy(?:@PLT)?$", re.M)
 # Names that clients define as macros of their own before they include the headers.
 CLIENT_MACROS = "unused used noreturn visibility pure cold hot format weak may_alias".split()
 CLIENT_MACROS += "likely unlikely always_inline noinline warn_unused_result min max".split()
@@ -198,16 +205,17 @@ def check_clients(include, pairs):
 
 
 def check_inlined(include, pairs):
-    """Compiles ATOMICS at each level of optimisation; returns (runs, failures)."""
+    """Compiles INLINED at each level of optimisation; returns (runs, failures)."""
     runs = failures = 0
     for compiler, _ in pairs:
         for level in ("-O1", "-O2", "-O3") if shutil.which(compiler) else ():
             command = [compiler, level, "-DGASNET_PAR=1", f"-I{include}"]
             command += ["-S", "-o", "-", "-x", "c"]
             runs += 1
-            done = subprocess.run([*command, "-"], input=ATOMICS, stdout=subprocess.PIPE, text=True,
+            done = subprocess.run([*command, "-"], input=INLINED, stdout=subprocess.PIPE, text=True,
                                   check=False)
             found = OUTLINED.findall(done.stdout)
+            found += LINKED.findall(done.stdout) if "gcc" in compiler else []
             if done.returncode or found:
                 print(f"FAILED: {' '.join(command)}: not inlined: {' '.join(found)}")
                 failures += 1

@@ -123,6 +123,14 @@ GEXX_INLINE_ALWAYS void gexx_rma_copy_short(void *dest, const void *src, size_t 
     gexx_rma_copy_below8(dest, src, nbytes);
 }
 
+/* memcpy, called without the jump of the linkage table. */
+#if defined(__clang__)
+# define gexx_rma_memcpy memcpy
+#else
+extern void *gexx_rma_memcpy(void *dest, const void *src, size_t nbytes) __asm__("memcpy")
+    __attribute__((__noplt__));
+#endif
+
 /* Copies nbytes (zero: neither address is used) between addresses of this process, between fences
  * against the compiler. Runtimes of languages pass the size of an element in a variable; up to 64
  * bytes no call is made for it. The operands are hidden from the compiler then: it would warn of
@@ -133,7 +141,7 @@ GEXX_INLINE_ALWAYS void gexx_rma_copy(void *dest, const void *src, size_t nbytes
   if (!__builtin_constant_p(nbytes) || nbytes > 256) {
     __asm__("" : "+r"(dest), "+r"(src), "+r"(nbytes));
     if (GEXX_LIKELY(nbytes > 64)) /* short copies can spare a jump */
-      memcpy(dest, src, nbytes);
+      (void)gexx_rma_memcpy(dest, src, nbytes);
     else
       gexx_rma_copy_short(dest, src, nbytes);
   } else if (nbytes) {
