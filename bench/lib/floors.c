@@ -232,16 +232,20 @@ double floor_payload_echo(struct bench *b, size_t n, size_t bytes) {
   return pass_payload(b, n, bytes, PASS_BACK | PASS_SAME | PASS_OUT);
 }
 
-enum { FLOOD_BUFFERS = 16 }; /* as many as the library has for requests */
+/* Buffers that payloads of so many bytes go round, as in the library. */
+static uint64_t flood_buffers(size_t bytes) {
+  const size_t fit = ((size_t)512 << 10) / bytes;
+  return fit < BENCH_LINES ? fit : BENCH_LINES;
+}
 
 double floor_payload_flood(struct bench *b, size_t n, size_t bytes) {
-  const uint64_t first = b->seq + 1, end = b->seq + n;
+  const uint64_t first = b->seq + 1, end = b->seq + n, buffers = flood_buffers(bytes);
   const uint64_t start = bench_now_ns();
   for (uint64_t i = first; i <= end; i++) {
-    struct bench_word *ping = &b->shared->ping[i % FLOOD_BUFFERS], *pong = ping + BENCH_LINES;
-    const size_t at = i % FLOOD_BUFFERS * bytes;
+    struct bench_word *ping = &b->shared->ping[i % buffers], *pong = ping + BENCH_LINES;
+    const size_t at = i % buffers * bytes;
     if (b->rank == 0) {
-      while (i >= first + FLOOD_BUFFERS && load_acq(pong) != i - FLOOD_BUFFERS) {}
+      while (i >= first + buffers && load_acq(pong) != i - buffers) {}
       memcpy(b->mine + at, floor_private(b), bytes);
       store_rel(ping, i);
       while (i == end && load_acq(pong) != i) {}

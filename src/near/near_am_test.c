@@ -170,18 +170,37 @@ static int32_t turn(size_t nbytes) {
   return index;
 }
 
-/* The longest payloads go round all buffers where the cache has room for these. Others reuse one;
- * short ones go round a few. */
+/* Whether payloads of so many bytes go round so many buffers, of which `held` are being read. */
+static void go_round(size_t nbytes, int held, int32_t buffers) {
+  int32_t index[150];
+  rank_of[1]->bulk_next[0] = 0;
+  for (int i = 0; i < 150; i++) {
+    index[i] = tmb_near_bulk_take_index(rank_of[1], false, nbytes);
+    assert_int_equal(index[i], i % buffers);
+    if (i >= held) tmb_near_bulk_done(rank_of[1], 1, (uint32_t)index[i - held]);
+  }
+  for (int i = 150 - held; i < 150; i++) tmb_near_bulk_done(rank_of[1], 1, (uint32_t)index[i]);
+}
+
+/* Payloads in flow, and the longest ones always, go round 512 KiB or all buffers, where the cache
+ * has room for these. Others reuse one; short ones go round a few. */
 TEST_BETWEEN(buffers_in_turn, set_up, rig_close) {
-  rank_of[1]->bulk_fits = true;
-  for (int32_t i = 0; i < 40; i++)
-    assert_int_equal(turn(32768), i % (int32_t)rank_of[1]->bulk_count[0]);
-  rank_of[1]->bulk_fits = false;
+  struct tmb_near *const near = rank_of[1];
+  near->bulk_fits = true;
+  for (int held = 0; held < 4; held++) {
+    go_round(600, held, held < 2 ? 4 : 64);
+    go_round(8192, held, held < 2 ? 4 : 64);
+    go_round(16384, held, held < 2 ? held + 1 : 32);
+    go_round(32768, held, 16);
+  }
+  near->bulk_next[0] = 63; /* of shorter ones */
+  assert_int_equal(turn(32768), 0);
+  near->bulk_count[0] = 16;
+  go_round(8192, 2, 16);
+  near->bulk_fits = false;
+  for (int held = 0; held < 4; held++) go_round(8192, held, 4);
   (void)turn(32768);
   for (int i = 0; i < 3; i++) assert_int_equal(turn(32768), 0);
-  rank_of[1]->bulk_fits = true;
-  for (int i = 0; i < 3; i++) assert_int_equal(turn(16384), 0);
-  for (int32_t i = 0; i < 9; i++) assert_int_equal(turn(8192), i % 4);
 }
 
 /* A long request of a client is sent after what has come, or at the second attempt. Nothing else

@@ -36,10 +36,11 @@ static uint64_t request_slots_auto(uint32_t size) {
   return size <= 128 ? 512 : 256;
 }
 
+/* The same of message buffers. Of most only the first pages are touched, if any. */
 static uint32_t bulk_total(uint32_t size) {
-  if (tmb_cfg_is_set(TMB_CFG_BULK_BUFFERS) || size <= 64)
+  if (tmb_cfg_is_set(TMB_CFG_BULK_BUFFERS) || size <= 16)
     return (uint32_t)tmb_cfg_int(TMB_CFG_BULK_BUFFERS);
-  return 8;
+  return size <= 64 ? 24 : 8;
 }
 
 static void layout(struct tmb_near *near) {
@@ -56,7 +57,7 @@ static void layout(struct tmb_near *near) {
   const uint32_t bulk = bulk_total(size);
   near->bulk_count[1] = TMB_MAX(bulk / 3, 1u);
   near->bulk_count[0] = TMB_MAX(bulk - near->bulk_count[1], 1u);
-  near->bulk_fits = (size_t)near->bulk_count[0] * TMB_AM_MEDIUM_BYTES_MAX <= tmb_os_l2_bytes() / 2;
+  near->bulk_fits = tmb_os_l2_bytes() / 4 >= TMB_NEAR_ROUND_BYTES;
 
   const size_t ring_bytes[2] = {
       sizeof(struct tmb_near_ring) + (size_t)near->slots[0] * TMB_NEAR_SLOT_BYTES,

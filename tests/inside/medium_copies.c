@@ -5,9 +5,9 @@
 /*
  * A medium request of 4 to 64 KiB between ranks of one host is copied once, and so is its reply;
  * and both come in a buffer that was just in use: one of four, and at 16 KiB always the same, or
- * the next where the peer has answered but not yet left the handler that frees it. Above 16 KiB all
- * buffers may take turns (near_bulk.c). This program has a memcpy and a memmove of its own, which
- * count bytes: the library linked into it calls them.
+ * the next where the peer has answered but not yet left the handler that frees it. Above 16 KiB
+ * more of them may take turns (near_bulk.c). This program has a memcpy and a memmove of its own,
+ * which count bytes: the library linked into it calls them.
  */
 #include "job.h"
 
