@@ -134,11 +134,12 @@ def chaos(tombolo, program, _case, folder):
 
 
 CHAOS_NEEDS = {"chaos": ("m",), "chaos_third": ("m",), "chaos_lost": ("r",), "chaos_event": ("r",),
-               "chaos_barrier": ("r",), "chaos_both": ("m", "r")}
+               "chaos_barrier": ("r",), "chaos_both": ("m", "r"), "chaos_either": ("m or r",)}
 
 
 def chaos_needs(tombolo, program, _case, _folder):
-    """Of each bug that only chaos shows, the decisions that are needed are found, and no others."""
+    """Of each bug that only chaos shows, the decisions that are needed are found, and no others;
+    its seed shows it again."""
     def fault_of(case):
         codes = [run(tombolo, "-n", "3", program, case)[0] for _ in range(3)]
         if any(codes):
@@ -150,6 +151,12 @@ def chaos_needs(tombolo, program, _case, _folder):
             return f"{case}: without a command: {out}{err}"
         kinds = tuple(sorted(re.sub(r"[\d,]+", "", found[5])))
         print(f"{case}: seed {found[4]}, {found[5]} of {found[1]} decisions, {found[2]} runs")
+        if case == "chaos_either" and kinds in (("m",), ("r",)):
+            kinds = CHAOS_NEEDS[case]
+        seed = found[3].rsplit(":", 1)[0].split()
+        codes = [run(tombolo, *seed, program, case)[0] for _ in range(3)]
+        if 3 not in codes or set(codes) - {0, 3}:
+            return f"{case}: seed {found[4]} alone: codes {codes}"
         codes = [run(tombolo, *found[3].split(), program, case)[0] for _ in range(5)]
         if kinds != CHAOS_NEEDS[case] or 3 not in codes or set(codes) - {0, 3}:
             return f"{case}: {found.group()}: codes {codes}, not {CHAOS_NEEDS[case]}"

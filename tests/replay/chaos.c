@@ -66,6 +66,14 @@ SCRIPTED(chaos_barrier) {
   verdict(gasnet_barrier_wait(7, 0) == GASNET_OK, "the barrier is not over");
 }
 
+/* Two bugs that do not depend on each other: a message is overtaken, or a test is late. One of them
+ * is enough. */
+SCRIPTED(chaos_either) {
+  send_pair(1);
+  const bool overtaken = order[0] == '2', late = is_late();
+  verdict(overtaken || late, "overtaken or late");
+}
+
 /* A message is overtaken, and a test is late: the bug needs both. */
 SCRIPTED(chaos_both) {
   send_pair(1);
