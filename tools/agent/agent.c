@@ -91,11 +91,6 @@ static void agent_in_child(struct run *run, uint32_t rank) {
   (void)signal(SIGPIPE, SIG_DFL);
 }
 
-static void agent_execute(void *arg, uint32_t rank) {
-  struct agent *a = arg;
-  run_exec(&a->run, rank);
-}
-
 static void close_output(struct agent *a, struct pipes *p, int i) {
   (void)a;
   if (p->read_fd[i] >= 0) close(p->read_fd[i]);
@@ -409,7 +404,7 @@ static void plan_launch(struct agent *a) {
   l->host_name = job->host_name[a->tree.host];
   l->stdin_rank = a->input_fd >= 0 ? job->stdin_rank : TMB_LAUNCH_STDIN_NONE;
   l->line_buffered = job->line_buffered;
-  l->execute = agent_execute;
+  l->executes = true;
   l->before_fork = agent_before_fork;
   l->after_fork = agent_after_fork;
   l->arg = a;
@@ -432,8 +427,9 @@ static int run_ranks(struct agent *a) {
   if (!a->pipes) tmb_fatal_nopos("out of memory for %u ranks", l->ctl->here);
   if (a->tree.job.bind) a->run.cpus = run_bind_plan(l->ctl->here);
   a->tree.launch = l;
-  const bool started = tmb_launch_fork(l) == TMB_LAUNCH_PARENT;
-  const int code = started ? supervise(a) : TOOL_EXIT_FAILED;
+  const int rank = tmb_launch_fork(l);
+  if (rank >= 0 && rank != TMB_LAUNCH_PARENT) run_exec(&a->run, (uint32_t)rank);
+  const int code = rank == TMB_LAUNCH_PARENT ? supervise(a) : TOOL_EXIT_FAILED;
   tmb_launch_close(l);
   return code;
 }

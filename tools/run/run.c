@@ -313,10 +313,6 @@ static void in_child(struct run *run, uint32_t rank) {
   if (run->label) run_label_in_child(run->label, rank);
 }
 
-static void execute(void *arg, uint32_t rank) {
-  run_exec(arg, rank);
-}
-
 static void after_fork(void *arg, uint32_t rank) {
   struct run *run = arg;
   if (run->label) run_label_after_fork(run->label, rank);
@@ -364,7 +360,7 @@ static int start(struct run *run) {
   run->in_child = in_child;
   launch->stdin_rank = run->options.stdin_rank;
   launch->line_buffered = run->options.label;
-  launch->execute = execute;
+  launch->executes = true;
   launch->before_fork = before_fork;
   launch->after_fork = after_fork;
   launch->arg = run;
@@ -372,11 +368,13 @@ static int start(struct run *run) {
   if (tmb_launch_open(launch) != 0) return TOOL_EXIT_FAILED;
   struct run_live live;
   if (run->options.live) run_live_begin(&live, launch);
-  const bool started = tmb_launch_fork(launch) == TMB_LAUNCH_PARENT;
-  int code = started ? supervise(run) : TOOL_EXIT_FAILED;
+  const int rank = tmb_launch_fork(launch);
+  if (rank >= 0 && rank != TMB_LAUNCH_PARENT) run_exec(run, (uint32_t)rank);
+  int code = rank == TMB_LAUNCH_PARENT ? supervise(run) : TOOL_EXIT_FAILED;
   if (run->options.live) run_live_end(&live);
-  if (started) notify_end(run);
-  if (started) code = replay_end(&run->options.replay, check_end(&run->options.check, code));
+  if (rank == TMB_LAUNCH_PARENT) notify_end(run);
+  if (rank == TMB_LAUNCH_PARENT)
+    code = replay_end(&run->options.replay, check_end(&run->options.check, code));
   tmb_launch_close(launch);
   free(launch->host_of);
   return code;

@@ -283,23 +283,13 @@ static void end_invitations(struct tmb_launch *l) {
   l->invitation = NULL;
 }
 
-/* A rank that executes a program. Until then it has the memory of this process, of which no page is
- * copied: that was a fifth of the start of 1,024 ranks. Only the parent returns. */
-static pid_t start_program(const struct tmb_launch *l, uint32_t rank, pid_t parent) {
-  const pid_t pid = vfork();
-  if (pid != 0) return pid;
-  become_rank(l, rank, parent);
-  l->execute(l->arg, rank);
-  _exit(127);
-}
-
 static int fork_ranks(struct tmb_launch *l) {
   const pid_t parent = getpid();
   for (uint32_t rank = 0; rank < l->size; rank++) {
     if (!is_ours(l, rank)) continue;
     if (l->before_fork) l->before_fork(l->arg, rank);
-    if (l->execute) invite(l, rank);
-    const pid_t pid = l->execute ? start_program(l, rank, parent) : fork();
+    if (l->executes) invite(l, rank);
+    const pid_t pid = fork();
     if (pid == 0) {
       become_rank(l, rank, parent);
       return (int)rank;

@@ -38,9 +38,7 @@ struct tmb_launch {
   const char *host_name; /* of this machine, for messages; NULL: as the system says */
   uint32_t stdin_rank;   /* a rank or TMB_LAUNCH_STDIN_* */
   bool line_buffered;    /* standard output of the ranks is written line by line */
-  /* In each child: calls tmb_launch_pass, and executes a program or ends the process. Until then it
-   * has the launcher's memory, and the launcher waits. NULL: the children are ranks as they are. */
-  void (*execute)(void *arg, uint32_t rank);
+  bool executes;         /* each child calls tmb_launch_pass and executes a program */
   void (*before_fork)(void *arg, uint32_t rank); /* in the parent, before each fork; may be NULL */
   void (*after_fork)(void *arg, uint32_t rank);  /* in the parent, after each fork; may be NULL */
   void *arg;
@@ -76,9 +74,9 @@ int tmb_launch_pretend(struct tmb_launch *launch);
 
 /*
  * Fork the ranks, or those of `only_host`.
- * Returns TMB_LAUNCH_PARENT in the caller, the rank (>= 0) in each child that has no program to
- * execute, or TMB_E_SYS in the caller after a message. A child has the signal mask, the SIGCHLD
- * action and the standard input of a rank and is tied to its parent's life.
+ * Returns TMB_LAUNCH_PARENT in the caller, the rank (>= 0) in each child, or TMB_E_SYS in the
+ * caller after a message. A child has the signal mask, the SIGCHLD action and the standard input of
+ * a rank and is tied to its parent's life.
  */
 #define TMB_LAUNCH_PARENT INT32_MAX
 int tmb_launch_fork(struct tmb_launch *launch);
