@@ -117,10 +117,22 @@ def run(source: int, payload: bytes) -> Any:
     before = getattr(_local, "sender", None)
     _local.sender = source
     try:
-        function, args = pickle.loads(payload)
+        function, args = load(payload)
         return function(*args)
     finally:
         _local.sender = before
+
+
+def load(payload: bytes) -> Any:
+    """The function of a message and its arguments. A program may wait before it defines it."""
+    try:
+        return pickle.loads(payload)
+    except AttributeError as error:
+        error.add_note(
+            f"Rank {_world[0].rank} knows no such name, or not yet: messages run in every wait, so "
+            "define their functions before the first one."
+        )
+        raise
 
 
 def answer(source: int, number: int, payload: bytes) -> None:

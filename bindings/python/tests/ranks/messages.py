@@ -112,6 +112,19 @@ def test_call_that_raises():
         job.call(size, double, 1)
 
 
+def test_call_of_what_is_not_there_yet():
+    """The message says that the name is missing there, and what to do."""
+    mine = f"late_{me}"
+    exec(f"def {mine}(): return 7", globals())
+    job.barrier()
+    if size > 1:
+        with pytest.raises(AttributeError, match=mine) as caught:
+            job.call(right, globals()[mine]).wait()
+        assert f"Rank {right} knows no such name" in str(caught.value.__cause__)
+        assert any("before the first one" in note for note in caught.value.__notes__)
+    assert job.call(me, globals()[mine]).wait() == 7
+
+
 def test_poll_times_out():
     job.barrier()
     begin = time.monotonic()
