@@ -42,7 +42,11 @@ struct DragonflyShape {
 
 template <class Code>
 void start_actor(const std::string &name, simgrid::s4u::Host *host, Code code) {
+# if SIMGRID_VERSION >= 40100
+  host->add_actor(name, std::move(code));
+# else
   simgrid::s4u::Engine::get_instance()->add_actor(name, host, std::move(code));
+# endif
 }
 
 inline simgrid::s4u::Host *add_host(simgrid::s4u::NetZone *zone, const std::string &name) {
