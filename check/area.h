@@ -204,6 +204,7 @@ struct chk_area {
   uint32_t origins, unused;                 /* in use; atomic */
   uint64_t accesses;                        /* numbers given so far, in groups; atomic */
   uint64_t missed;                          /* accesses that found no room; atomic */
+  uint64_t unkept;  /* findings behind the last that is kept, each time; under lock */
   uint64_t columns; /* in use, of threads; or more: there are no more; atomic */
   uint64_t where_module, where_name, where_site, where_origin, where_finding, where_access,
       where_floor, where_table, where_bucket, where_sync, where_past, where_queue, where_column,

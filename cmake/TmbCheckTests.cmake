@@ -34,6 +34,24 @@ foreach(name races leaks turns)
   tmb_check_test(${name} ${name}.c $<TARGET_FILE:check.${name}>)
 endforeach()
 
+# More racing pairs than are kept: the last line says so.
+add_executable(check.many "${tmb_check_tests_dir}/many.c")
+set_target_properties(check.many PROPERTIES OUTPUT_NAME many
+  RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/check")
+target_compile_definitions(check.many PRIVATE GASNET_SEQ=1)
+target_compile_options(check.many PRIVATE -O1)
+target_link_libraries(check.many PRIVATE tmb_warnings tombolo_shared)
+add_dependencies(check.many tombolo_check)
+foreach(pairs 1024 2000)
+  add_test(NAME multi.check_many_${pairs} COMMAND $<TARGET_FILE:tombolo_tool> run -n 2 --timeout 60
+    --check races $<TARGET_FILE:check.many> ${pairs})
+  set_tests_properties(multi.check_many_${pairs} PROPERTIES LABELS multi TIMEOUT 120)
+endforeach()
+set_tests_properties(multi.check_many_1024 PROPERTIES PASS_REGULAR_EXPRESSION
+  "races: 1024, leaks: 0\n$")
+set_tests_properties(multi.check_many_2000 PROPERTIES PASS_REGULAR_EXPRESSION
+  "races: 1024, leaks: 0\ntombolo: there is more: the first 1024 findings are kept")
+
 # A program that another version of Tombolo has compiled with `--check`.
 add_executable(check.older "${tmb_check_tests_dir}/leaks.c"
   "${PROJECT_SOURCE_DIR}/check/client/access.c")

@@ -29,6 +29,8 @@ static bool enter(const struct chk_finding *f) {
     *chk_finding_at(a, i) = *f;
     chk_finding_at(a, i)->count = 1;
     a->findings++;
+  } else {
+    a->unkept++;
   }
   chk_unlock(&a->lock);
   return is_new;

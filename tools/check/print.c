@@ -127,6 +127,8 @@ void check_print_text(struct chk_area *area, const struct check_line *lines, FIL
   }
   if (count[CHK_RACE] + count[CHK_LEAK])
     fprintf(out, "tombolo: races: %u, leaks: %u\n", count[CHK_RACE], count[CHK_LEAK]);
+  if (area->unkept)
+    fprintf(out, "tombolo: there is more: the first %u findings are kept\n", CHK_FINDINGS);
   if (area->missed)
     fprintf(out, "tombolo: %llu accesses found no room in the checker's tables\n",
             (unsigned long long)area->missed);
