@@ -33,10 +33,6 @@ static struct chk_bucket *bucket_of(uint64_t key) {
   return &all[(key >> 8) & (CHK_SYNC_BUCKETS - 1)];
 }
 
-void chk_key_ahead(uint64_t key) {
-  __builtin_prefetch(bucket_of(key), 1);
-}
-
 static struct chk_sync *sync_at(uint32_t index) {
   return chk_sync_at(chk.area, index);
 }

@@ -24,8 +24,6 @@ void chk_acquire(uint64_t key, uint32_t site);
 void chk_leave(uint64_t key, uint32_t site, uint32_t members, bool acquires);
 /* A new object with a key that others may have, too; and the oldest one with it, which ends. */
 void chk_send(uint64_t key, uint32_t site, uint64_t put);
-/* The object of a key is about to be used. */
-void chk_key_ahead(uint64_t key);
 void chk_receive(uint64_t key, uint32_t site);
 /* The newest object with this key ends: it was not sent. */
 void chk_unsend(uint64_t key);
