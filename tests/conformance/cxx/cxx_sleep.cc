@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 8 */
 /* mode: PAR */
+/* far: no */
 /*
  * tombolo.hpp: a wait for an operation of the library sleeps until it is woken, and what comes to
  * the thread meanwhile is run: calls of other ranks, functions that other threads post.
