@@ -221,8 +221,8 @@ class Ofi(unittest.TestCase):
         self.assertEqual(code, 0, text)
 
     def test_a_rank_that_waits_sleeps(self):
-        """On crowded processors a descriptor of rxm is now and then readable for seconds, with
-        nothing to read: the best of three."""
+        """On crowded processors a rank now and then begins to wait ten times as often with rxm:
+        the best of three."""
         for provider in ("", RXM):
             with self.subTest(provider=provider):
                 most = WAITS_MAX
