@@ -13,9 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPINS    16u /* polls before a wait sleeps */
-#define SLEEP_US 500u
-
 int gexx_event_test(gex_Event_t event) {
   RPL_RESULT_OF(gexx_event_test, GASNET_ERR_NOT_READY, (event));
 }
@@ -114,26 +111,11 @@ int gexx_Event_WaitUntil(gex_Event_t event, int (*until)(void *arg), void *arg,
   return rc;
 }
 
-/* A poll of a wait in a replay. If no event comes, it sleeps until a message does, or for a time:
- * the condition may come from memory. */
-static void poll_again(void) {
-  static _Thread_local uint64_t number, steps;
-  const uint64_t next = rpl_log_number();
-  if (number != next) steps = 0;
-  number = next;
-  if (steps++ < SPINS)
-    (void)rpl_real.gasnet_AMPoll();
-  else
-    (void)rpl_real.gexx_Poll(SLEEP_US);
-}
-
 /* A step of a wait for a condition of the program, which sleeps: in a replay the condition comes
  * from handlers whose turn has come, or from memory, so it polls instead. */
 void gexx_wait_step(struct gexx_wait *wait) {
   const bool outer = rpl_step_begin(__builtin_return_address(0));
-  if (outer && rpl.mode == RPL_REPLAYS && rpl_log_next())
-    poll_again();
-  else if (outer && rpl_chaos_on())
+  if (outer && (rpl_chaos_on() || (rpl.mode == RPL_REPLAYS && rpl_log_next())))
     (void)rpl_real.gasnet_AMPoll();
   else
     rpl_real.gexx_wait_step(wait);
