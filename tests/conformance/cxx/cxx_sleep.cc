@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ranks: 2 3 8 */
+/* ranks: 1 2 3 8 */
 /* mode: PAR */
 /* far: no */
 /*
@@ -63,6 +63,7 @@ void check_calls(const job &j) {
 
 /* The same with a function that another thread of rank 0 posts. */
 void check_posts(const job &j) {
+  if (j.size() == 1) return; /* its barrier does not wait */
   static bool may_come = false; /* the call runs in the thread that reads it */
   for (const bool future : {true, false}) {
     may_come = false;
