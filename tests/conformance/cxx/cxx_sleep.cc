@@ -63,7 +63,7 @@ void check_calls(const job &j) {
 
 /* The same with a function that another thread of rank 0 posts. */
 void check_posts(const job &j) {
-  if (j.size() == 1) return; /* its barrier does not wait */
+  if (j.size() == 1) return;    /* its barrier does not wait */
   static bool may_come = false; /* the call runs in the thread that reads it */
   for (const bool future : {true, false}) {
     may_come = false;
