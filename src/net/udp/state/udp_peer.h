@@ -121,11 +121,10 @@ struct udp_gather {
   uint64_t tick;                              /* engine->time.tick when the last was added */
   struct udp_pending *pending, *pending_last; /* of the puts in it */
   struct udp_pending *passing; /* acknowledged, but earlier packets are not: signals */
-  uint64_t soon_end; /* packets below this number are acknowledged soon, later ones need not be */
-  uint64_t
-      soon_ns; /* nor those that are not acknowledged by then: the peer may wait for an answer */
-  bool quiet;  /* only signals that nobody awaits the end of are in it */
-  bool close;  /* the last packet was full soon after the one before it */
+  uint64_t soon_end;   /* packets below this number are acknowledged soon, later ones need not be */
+  uint64_t soon_ns;    /* what is not acknowledged by then need not be soon: the peer may wait */
+  bool quiet;          /* only signals that nobody awaits the end of are in it */
+  bool close;          /* the last packet was full soon after the one before it */
   uint64_t full_ns;    /* when it was, by udp_gather_clock */
   uint64_t small_ns;   /* when the last small put was made, by the same */
   uint64_t small_puts; /* engine->peers.small_puts then */
@@ -183,13 +182,12 @@ struct udp_owed {
 /* Answers of this rank to signals of the peer: udp_send.c has the table of states. Ticks are
  * engine->time.tick, UINT64_MAX: never. */
 struct udp_answering {
-  uint64_t signal_tick;      /* of the peer's last signal to this rank */
-  uint64_t alone_tick;       /* of the last signal whose acknowledgement was sent alone */
-  uint64_t delayed_ack_tick; /* of the acknowledgement that is delayed for the client's answer */
-  uint64_t quiet_ns,
-      owed_ns;   /* when a signal, or lazy packet, entered this state, 0: none is in it */
-  uint8_t count; /* signals in a row that were answered, up to UDP_ANSWERS_SURE */
-  uint8_t soon;  /* packets that followed within UDP_ANSWER_NS, up to UDP_ANSWERS_MOST */
+  uint64_t signal_tick;       /* of the peer's last signal to this rank */
+  uint64_t alone_tick;        /* of the last signal whose acknowledgement was sent alone */
+  uint64_t delayed_ack_tick;  /* of the acknowledgement that is delayed for the client's answer */
+  uint64_t quiet_ns, owed_ns; /* when a packet entered this state, 0: none is in it */
+  uint8_t count;              /* signals in a row that were answered, up to UDP_ANSWERS_SURE */
+  uint8_t soon; /* packets that followed within UDP_ANSWER_NS, up to UDP_ANSWERS_MOST */
 };
 
 /* Whether the peer is there. udp_lost.c, udp_recv.c. */
