@@ -19,7 +19,7 @@
  } while (0)
 
 /* Rules of the text that released programs break and yet work: the call goes on. Which checks are
- * of this kind, and why: docs/CHECK.md. */
+ * of this kind, and why: docs/CHECK_ARGUMENTS.md. */
 enum tmb_advice {
   TMB_ADVICE_CLIENT_NAME,
   TMB_ADVICE_FLAGS,      /* bits that a call does not know, or more than one of a family */

@@ -17,7 +17,7 @@
 
 #define BYTES        (16L << 20)
 #define PIECE        4088L
-#define MOST         4.0 /* docs/CHECK.md promises 3, and 0.25 each for loads and stores */
+#define MOST         4.0 /* docs/CHECK_COST.md promises 3, and 0.25 each for loads and stores */
 #define MOST_OF_PUTS 1.5 /* and 1 for each access that is remembered */
 
 static gex_TM_t tm;

@@ -6,7 +6,7 @@ Usage: lists.py TOMBOLO PROGRAM [--first SEED] [--count N] [--replays N] [--rand
 PROGRAM and the lists of operations are those of tests/check/oracle.py, without the check. A rank
 prints the messages in their order, and what its gets of at most 8 bytes and its atomic operations
 got. In each third program a second thread of each rank polls. Left out is what an atomic operation
-that changes a word got where accesses of the word race: docs/CHECK.md does not promise it.
+that changes a word got where accesses of the word race: docs/REPLAY.md does not promise it.
 """
 
 import os
