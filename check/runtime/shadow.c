@@ -116,8 +116,7 @@ static int compare_word(struct compare *c, uint64_t word, const struct chk_acces
     c->raced = true;
     chk_race(a, flags, c->now, addr);
   }
-  if (!first && !conflict) return KEEP;
-  return is_hidden(c, word, *mask) ? HIDDEN : KEEP;
+  return first && is_hidden(c, word, *mask) ? HIDDEN : KEEP;
 }
 
 /* As stays, of a word that has no record. */

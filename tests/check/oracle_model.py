@@ -19,6 +19,8 @@ PUT_SIGNAL WAIT_SIGNAL POST PUT_POST WAIT_SEM MESSAGE LONG_MESSAGE ASK POLL PUT_
 BARRIER BARRIER_BLOCKING BROADCAST REDUCE REDUCE_ALL NOTIFY NOTIFY_WAIT REGION REGION_END
 PUT_STRIDED GET_STRIDED""".split()
 TRANSFERS = ("PUT", "GET", "PUT_SIGNAL", "PUT_TAG", "GET_TAG", "PUT_STRIDED", "GET_STRIDED")
+QUIET = ("PUT", "GET", "PUT_VAL", "GET_VAL", "PUT_STRIDED", "GET_STRIDED", "LOAD", "STORE",
+         "PRIVATE_LOAD", "PRIVATE_STORE", "WAIT", "WAIT_NBI", "REGION", "REGION_END")
 SIGNALS = 512  # place of the signals in a segment
 ALL, PUTS, GETS, LOCAL = range(4)  # categories that WAIT_NBI waits for
 RANKS, MOST = 3, 32  # MOST: operations of a program
@@ -67,6 +69,11 @@ class Access:
         """Whether both have a byte."""
         return (self.owner == other.owner and self.at < other.at + other.bytes
                 and other.at < self.at + self.bytes)
+
+    def overlaps_both(self, a, b):
+        """Whether it has a byte that two others have."""
+        begin, end = max(a.at, b.at), min(a.at + a.bytes, b.at + b.bytes)
+        return self.owner == a.owner == b.owner and self.at < end and begin < self.at + self.bytes
 
     def conflicts(self, other):
         """Whether the two race if nothing orders them."""
@@ -396,6 +403,23 @@ class Model:
         behind = self.possible if possible else self.sure
         return any(n == 2 * b.op or behind[n] >> 2 * b.op & 1
                    for n in (a.may_end if possible else a.ends))
+
+    def hides(self, newer, older, other):
+        """Whether the checker may have one access in place of another that races with a third.
+
+        It does so with one that may be ordered behind it, and with a load or store of the same
+        rank since which the rank has not synchronised.
+        """
+        if newer.op in (older.op, other.op) or not newer.overlaps_both(older, other):
+            return False
+        return self.before(older, newer, True) or self.same_epoch(newer, older)
+
+    def same_epoch(self, a, b):
+        """Whether two accesses are loads or stores of a rank that has not synchronised between."""
+        first, last = sorted((a.op, b.op))
+        mine = self.of[self.ops[first].rank]
+        return (a.own and b.own and self.ops[last].rank == self.ops[first].rank
+                and all(self.ops[k].kind in QUIET for k in mine if first < k < last))
 
     def pairs(self):
         """Pairs of accesses that may be reported, and whether they must be."""

@@ -43,7 +43,7 @@ void chain(const job &j) {
 void many(const job &j) {
   /* book: many */
   const auto place = j.allocate<int>(4);
-  const auto p = place.on(0);
+  const auto p = place.on((j.rank() + 1) % j.size());
   promise<> all;
   for (int i = 0; i < 4; i++) rput(p + i, i, on_done(all));
   all.finish().wait();
