@@ -20,7 +20,7 @@ BARRIER BARRIER_BLOCKING BROADCAST REDUCE REDUCE_ALL NOTIFY NOTIFY_WAIT REGION R
 PUT_STRIDED GET_STRIDED""".split()
 TRANSFERS = ("PUT", "GET", "PUT_SIGNAL", "PUT_TAG", "GET_TAG", "PUT_STRIDED", "GET_STRIDED")
 QUIET = ("PUT", "GET", "PUT_VAL", "GET_VAL", "PUT_STRIDED", "GET_STRIDED", "LOAD", "STORE",
-         "PRIVATE_LOAD", "PRIVATE_STORE", "WAIT", "WAIT_NBI", "REGION", "REGION_END")
+         "PRIVATE_LOAD", "PRIVATE_STORE", "WAIT", "WAIT_NBI", "REGION", "REGION_END", "POLL")
 SIGNALS = 512  # place of the signals in a segment
 ALL, PUTS, GETS, LOCAL = range(4)  # categories that WAIT_NBI waits for
 RANKS, MOST = 3, 32  # MOST: operations of a program
@@ -408,17 +408,17 @@ class Model:
         """Whether the checker may have one access in place of another that races with a third.
 
         It does so with one that may be ordered behind it, and with a load or store of the same
-        rank since which the rank has not synchronised.
+        rank, if the rank may not have synchronised between the two.
         """
         if newer.op in (older.op, other.op) or not newer.overlaps_both(older, other):
             return False
         return self.before(older, newer, True) or self.same_epoch(newer, older)
 
-    def same_epoch(self, a, b):
-        """Whether two accesses are loads or stores of a rank that has not synchronised between."""
-        first, last = sorted((a.op, b.op))
+    def same_epoch(self, newer, older):
+        """Whether an access is a load or store of a rank that may not have synchronised since."""
+        first, last = sorted((newer.op, older.op))
         mine = self.of[self.ops[first].rank]
-        return (a.own and b.own and self.ops[last].rank == self.ops[first].rank
+        return (newer.own and self.ops[last].rank == self.ops[first].rank
                 and all(self.ops[k].kind in QUIET for k in mine if first < k < last))
 
     def pairs(self):
