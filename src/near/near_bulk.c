@@ -12,20 +12,6 @@
  */
 #include "near/near.h"
 
-/* Payloads up to this many bytes go round this many buffers, so that the target reads one while the
- * sender fills the next, and the next busy word is back in this cache when it is needed. Longer
- * ones reuse one buffer, which stays in the cache. Measured as medium_echo of `tombolo bench am`.
- */
-#define ROTATE_BYTES_MAX    8192u
-#define ROTATE_COUNT        4u
-
-/* In flow, where the target still reads the one before the last, payloads go round
- * TMB_NEAR_ROUND_BYTES, if as much fits the cache of a processor: to write what the peer has just
- * read takes up to twice as long. Payloads of this many bytes and more always do; shorter ones,
- * which a handler may leave unread, would leave the first cache. Measured as medium_return and
- * medium_flood_read on a processor with 2 MiB. */
-#define CIRCLE_BYTES_MIN    16385u
-
 /* So many buffers are used however long the payload is, where the target lags behind. */
 #define USED_MIN            16u
 
@@ -66,18 +52,12 @@ static bool handles_first(const struct tmb_near *near, const struct tmb_am_out *
   return waits(near, out->nbytes);
 }
 
-/* How many buffers payloads go round: one at a time, and in flow. */
-struct turns {
-  uint32_t few, most;
-};
-
-static inline struct turns turns_of(const struct tmb_near *near, uint32_t count, size_t nbytes) {
-  struct turns t = {.few = nbytes <= ROTATE_BYTES_MAX ? TMB_MIN(count, ROTATE_COUNT) : 1};
-  t.most = t.few;
-  if (near->bulk_fits)
-    t.most = TMB_MIN(count, TMB_NEAR_ROUND_BYTES / (uint32_t)TMB_MAX(nbytes, 1u));
-  if (nbytes >= CIRCLE_BYTES_MIN) t.few = t.most;
-  return t;
+/* How many buffers payloads of a length go round: all that fit, for to write what the peer has just
+ * read takes up to twice as long. A handler that reads nothing would have fewer stay in the first
+ * cache. Measured as medium_return and medium_flood_read of `tombolo bench am`. */
+static inline uint32_t round_of(const struct tmb_near *near, uint32_t count, size_t nbytes) {
+  const uint32_t fit = near->round_bytes / (uint32_t)TMB_MAX(nbytes, 1u);
+  return TMB_MIN(count, TMB_MAX(fit, 1u));
 }
 
 /* Take a free buffer. Returns its index, or -1. */
@@ -85,16 +65,14 @@ static inline int32_t take(struct tmb_near *near, uint32_t reply, size_t nbytes)
   const uint32_t count = near->bulk_count[reply];
   struct tmb_near_line *busy =
       busy_words(near, near->env.index) + (reply ? near->bulk_count[0] : 0);
-  const struct turns turns = turns_of(near, count, nbytes);
-  const uint32_t end = TMB_MIN(count, TMB_MAX(turns.most, USED_MIN));
+  const uint32_t round = round_of(near, count, nbytes),
+                 end = TMB_MIN(count, TMB_MAX(round, USED_MIN));
   uint32_t i = tmb_load_rlx(&near->bulk_next[reply]);
   if (i >= end) i = 0;
   for (uint32_t tries = 0; !try_take(&busy[i]); i = i + 1 == end ? 0 : i + 1)
     if (++tries == end) return -1;
   TMB_TSAN_ACQUIRE(near->arena);
-  const uint32_t before = i >= 2 ? i - 2 : i + turns.most - 2;
-  const bool flows = turns.few < turns.most && tmb_load_rlx(&busy[before].word);
-  const uint32_t next = i + 1 < (flows ? turns.most : turns.few) ? i + 1 : 0;
+  const uint32_t next = i + 1 < round ? i + 1 : 0;
   tmb_store_rlx(&near->bulk_next[reply], next);
   tmb_prefetch_write(&busy[next]);
   tmb_prefetch_write(&busy[i ? i - 1 : 0]); /* looked at next time */

@@ -24,7 +24,7 @@
 #define TMB_NEAR_RECORD_SLOTS_MAX 192 /* 12 KiB: fits the slot count byte */
 #define TMB_NEAR_CLAIMS           64  /* threads of a process that reserve concurrently */
 #define TMB_NEAR_REGIONS_MAX      16
-#define TMB_NEAR_ROUND_BYTES      (512u << 10) /* of payload, before a buffer is used again */
+#define TMB_NEAR_ROUND_BYTES      (512u << 10) /* of payload at most, until a buffer comes again */
 
 /* One 64-byte slot. The first word is written last, with release order. */
 struct tmb_near_slot {
@@ -138,7 +138,7 @@ struct tmb_near {
   uint32_t inline_bytes_max;        /* largest medium payload inside a record */
   uint32_t bulk_count[2];           /* message buffers for requests and replies */
   uint32_t bulk_next[2];            /* where the search for a free buffer begins; a hint */
-  bool bulk_fits;     /* TMB_NEAR_ROUND_BYTES fit a quarter of a processor's L2 cache */
+  uint32_t round_bytes;             /* payload that goes round the buffers: a quarter of L2 */
   bool sender_fences; /* some rank's kernel has no membarrier, so a waking thread needs a fence
                          of its own */
   struct tmb_near_inbox inbox[2]; /* 0 requests, 1 replies */
