@@ -182,10 +182,10 @@ static void go_round(size_t nbytes, int held, int32_t buffers) {
   for (int i = 150 - held; i < 150; i++) tmb_near_bulk_done(rank_of[1], 1, (uint32_t)index[i]);
 }
 
-/* Payloads go round 512 KiB or all buffers, or a quarter of a smaller cache. */
+/* Payloads go round all buffers, or as many as the cache holds. */
 TEST_BETWEEN(buffers_in_turn, set_up, rig_close) {
   struct tmb_near *const near = rank_of[1];
-  near->round_bytes = 512 << 10;
+  near->round_bytes = TMB_NEAR_ROUND_BYTES_MAX;
   for (int held = 0; held < 4; held++) {
     go_round(600, held, 64);
     go_round(8192, held, 64);
@@ -196,11 +196,9 @@ TEST_BETWEEN(buffers_in_turn, set_up, rig_close) {
   assert_int_equal(turn(32768), 0);
   near->bulk_count[0] = 16;
   go_round(8192, 2, 16);
-  near->round_bytes = 64 << 10;
-  for (int held = 0; held < 4; held++) go_round(8192, held, 8);
-  go_round(65536, 0, 1);
-  near->round_bytes = 0;
-  go_round(8192, 0, 1);
+  near->round_bytes = TMB_NEAR_ROUND_BYTES_MIN;
+  for (int held = 0; held < 4; held++) go_round(8192, held, 16);
+  go_round(TMB_AM_MEDIUM_BYTES_MAX, 0, 2);
 }
 
 /* A long request of a client is sent after what has come, or at the second attempt. Nothing else

@@ -57,7 +57,8 @@ static void layout(struct tmb_near *near) {
   const uint32_t bulk = bulk_total(size);
   near->bulk_count[1] = TMB_MAX(bulk / 3, 1u);
   near->bulk_count[0] = TMB_MAX(bulk - near->bulk_count[1], 1u);
-  near->round_bytes = (uint32_t)TMB_MIN(tmb_os_l2_bytes() / 4, (uint64_t)TMB_NEAR_ROUND_BYTES);
+  near->round_bytes = (uint32_t)TMB_MIN(TMB_MAX(tmb_os_l2_bytes() / 4, TMB_NEAR_ROUND_BYTES_MIN),
+                                        TMB_NEAR_ROUND_BYTES_MAX);
 
   const size_t ring_bytes[2] = {
       sizeof(struct tmb_near_ring) + (size_t)near->slots[0] * TMB_NEAR_SLOT_BYTES,

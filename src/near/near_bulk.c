@@ -52,12 +52,12 @@ static bool handles_first(const struct tmb_near *near, const struct tmb_am_out *
   return waits(near, out->nbytes);
 }
 
-/* How many buffers payloads of a length go round: all that fit, for to write what the peer has just
- * read takes up to twice as long. A handler that reads nothing would have fewer stay in the first
- * cache. Measured as medium_return and medium_flood_read of `tombolo bench am`. */
+/* How many buffers payloads of a length go round: as many as the cache holds. To write to a buffer
+ * that the peer has just read takes up to twice as long, so few are slow; handlers that read
+ * nothing would be quicker with few. Measured by medium_return and medium_flood_read of `tombolo
+ * bench am`. */
 static inline uint32_t round_of(const struct tmb_near *near, uint32_t count, size_t nbytes) {
-  const uint32_t fit = near->round_bytes / (uint32_t)TMB_MAX(nbytes, 1u);
-  return TMB_MIN(count, TMB_MAX(fit, 1u));
+  return TMB_MIN(count, near->round_bytes / (uint32_t)TMB_MAX(nbytes, 1u));
 }
 
 /* Take a free buffer. Returns its index, or -1. */

@@ -24,7 +24,8 @@
 #define TMB_NEAR_RECORD_SLOTS_MAX 192 /* 12 KiB: fits the slot count byte */
 #define TMB_NEAR_CLAIMS           64  /* threads of a process that reserve concurrently */
 #define TMB_NEAR_REGIONS_MAX      16
-#define TMB_NEAR_ROUND_BYTES      (512u << 10) /* of payload at most, until a buffer comes again */
+#define TMB_NEAR_ROUND_BYTES_MIN  (128u << 10) /* of payload, until a buffer comes again */
+#define TMB_NEAR_ROUND_BYTES_MAX  (512u << 10)
 
 /* One 64-byte slot. The first word is written last, with release order. */
 struct tmb_near_slot {

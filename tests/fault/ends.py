@@ -196,8 +196,9 @@ def last_thread(launch):
         networks.append({"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "mpi", "TOMBOLO_MPI": "mpich"})
     for env in networks:
         for seconds in ("0", "1"):
-            job = Job(4, [VICTIM, "work", seconds, "last"], launch, env=env).expect(0)
-            check(job.out.count("worked") == 4, env, job.out)
+            for how in ("last", "refused"):
+                job = Job(4, [VICTIM, "work", seconds, how], launch, env=env).expect(0)
+                check(job.out.count("worked") == 4, env, how, job.out)
 
 
 def rank_that_ignores_signals_is_ended(launch):

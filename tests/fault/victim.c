@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -278,13 +279,21 @@ static void *work_thread(void *arg) {
   return NULL;
 }
 
-/* work SECONDS [last]: meets the others so long; last: by a thread, the main thread ends before. */
+/* No more threads. The limit does not count for root, so root becomes nobody. */
+static void refuse_threads(void) {
+  if (setrlimit(RLIMIT_NPROC, &(struct rlimit){1, 1}) != 0) abort();
+  if (getuid() == 0 && setuid(65534) != 0) abort();
+}
+
+/* work SECONDS [last|refused]: meets the others so long. With a second word: by a thread, the main
+ * thread ends before; refused: and then no thread can start. */
 static int work(char **argv) {
   static double seconds;
   pthread_t thread;
   seconds = atof(argv[0]);
   if (!argv[1]) return meet_for(seconds);
   if (pthread_create(&thread, NULL, work_thread, &seconds) != 0) abort();
+  if (strcmp(argv[1], "refused") == 0) refuse_threads();
   pthread_exit(NULL);
 }
 

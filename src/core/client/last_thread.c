@@ -67,8 +67,11 @@ static void first_has_ended(void *arg) {
   pthread_attr_init(&attr);
   pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the client's */
-  (void)pthread_create(&thread, &attr, wait_for_last, NULL);
+  pthread_sigmask(SIG_SETMASK, &all, &before);                    /* signals are the client's */
+  if (pthread_create(&thread, &attr, wait_for_last, NULL) != 0) { /* refused: this one waits */
+    tmb_os_thread_name(NULL, TMB_OWN_THREAD);
+    (void)wait_for_last(NULL);
+  }
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   pthread_attr_destroy(&attr);
 }

@@ -15,13 +15,14 @@
 #include <gasnet_vis.h>
 #include <gasnetex_ext.h>
 
-enum { BYTES = 4096, AREA = 2 * BYTES };
+enum { BYTES = 4096, AREA = 3 * BYTES };
 
 struct counts {
   uint64_t count[GEXX_STATS_KINDS], bytes[GEXX_STATS_KINDS];
 };
 
 static char buf[BYTES];
+static int turn; /* through the job's team, the reverse one, TM-pairs, and semaphores */
 
 static struct counts counts_of(gex_Rank_t jobrank) {
   struct counts c;
@@ -41,6 +42,11 @@ static void check_kind(const struct counts *before, gex_Rank_t jobrank, int kind
 /* Where this rank may write at another one. */
 static char *area(gex_Rank_t jobrank) {
   return job.peer[jobrank] + (size_t)job.rank * AREA;
+}
+
+/* The same, 128 bytes for one operation of a turn whose completion nobody waits for. */
+static char *alone(char *an_area, int which) {
+  return an_area + 2 * BYTES + (turn * 4 + which) * 128;
 }
 
 static void puts_and_gets(gex_TM_t tm, gex_Rank_t rank, gex_Rank_t jobrank) {
@@ -90,8 +96,8 @@ static void strided(gex_TM_t tm, gex_Rank_t rank, gex_Rank_t jobrank) {
 static void signals(gex_TM_t tm, gex_Rank_t rank, gex_Rank_t jobrank) {
   const struct counts before = counts_of(jobrank);
   uint64_t *const sig = (uint64_t *)(void *)(area(jobrank) + BYTES + 64);
-  CHECK_EQ(gexx_RMA_PutSignalBlocking(tm, rank, area(jobrank), buf, 100, GEX_EVENT_NOW, sig,
-                                      GEXX_SIG_ADD, 1, 0),
+  CHECK_EQ(gexx_RMA_PutSignalBlocking(tm, rank, alone(area(jobrank), 0), buf, 100, GEX_EVENT_NOW,
+                                      sig, GEXX_SIG_ADD, 1, 0),
            0);
   CHECK_EQ(gexx_RMA_PutSignalNBI(tm, rank, NULL, NULL, 0, GEX_EVENT_DEFER, sig, GEXX_SIG_ADD, 1, 0),
            0);
@@ -117,9 +123,11 @@ static void atomics(gex_AD_t ad, gex_Rank_t rank, gex_Rank_t jobrank) {
 }
 
 static void notifications(gex_TM_t tm, gex_Rank_t rank, gex_Rank_t jobrank) {
+  static char source[60];
+  char *const to = alone(job.base + (size_t)jobrank * AREA, 3);
   const struct counts before = counts_of(jobrank);
-  CHECK_EQ(gexx_RMA_PutNotify(tm, rank, area(jobrank), buf, 60, 1, 0), 0);
-  CHECK_EQ(gexx_RMA_GetNotify(tm, buf, rank, area(jobrank), 70, 2, 0), 0);
+  CHECK_EQ(gexx_RMA_PutNotify(tm, rank, alone(area(jobrank), 1), source, 60, 1, 0), 0);
+  CHECK_EQ(gexx_RMA_GetNotify(tm, to, rank, alone(area(jobrank), 2), 70, 2, 0), 0);
   check_kind(&before, jobrank, GEXX_STATS_PUT, 1, 60);
   check_kind(&before, jobrank, GEXX_STATS_GET, 1, 70);
 }
@@ -137,6 +145,7 @@ static void through(gex_TM_t tm, int pair) {
     if (!pair) atomics(ad, r, jobrank);
     if (!pair) notifications(tm, r, jobrank);
   }
+  turn++;
   job_barrier();
   if (!pair) gex_AD_Destroy(ad);
 }
@@ -153,7 +162,7 @@ static void semaphores(void) {
   job_barrier();
   const struct counts before = counts_of(to);
   gexx_Sem_Post(h);
-  gexx_Sem_PutSignal(h, area(to), buf, 77, 2);
+  gexx_Sem_PutSignal(h, alone(area(to), 0), buf, 77, 2);
   gexx_Sem_WaitN(sem, 3);
   job_barrier(); /* what found no room is sent, and counted, by now */
   check_kind(&before, to, GEXX_STATS_PUT_SIGNAL, 2, 77);
