@@ -187,6 +187,7 @@ endif()
 # The lines of programs by clang.
 if(TMB_CHECK_CLANG)
   tmb_check_program(races_clang races.c "" $<TARGET_FILE:tombolo_tool> cc -g -gdwarf-4 -O1
+    -fno-optimize-sibling-calls
     -DGASNET_PAR=1 -mllvm -inline-threshold=2000 "--compiler=${TMB_CHECK_CLANG}")
   tmb_check_test(races_clang races.c "${PROJECT_BINARY_DIR}/tests/check/races_clang")
 endif()

@@ -10,7 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-SHORT = {"udp_put", "udp_put_signal", "udp_am_send", "udp_record_read", "udp_record_write"}
+SHORT = {"udp_put", "udp_put_signal", "udp_am_send", "udp_record_read", "udp_record_write",
+         "take_records"}
 STRING = re.compile(r"\brep (?:stos|movs)")
 
 

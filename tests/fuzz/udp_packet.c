@@ -6,6 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What both have read is the same. */
+static void same(const struct udp_short *s, const struct udp_record *r, bool as_long) {
+  if (!as_long || s->bytes != r->bytes || s->addr != r->addr || s->action != r->action) abort();
+  if (s->bytes && s->payload != r->payload) abort();
+  if (s->action && (s->signal_addr != r->signal_addr || s->signal_value != r->signal_value))
+    abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void within(const uint8_t *packet, uint32_t bytes, const void *p, size_t count) {
@@ -50,7 +58,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const uint32_t end = UDP_HEADER_BYTES + h.control;
     uint32_t at = UDP_HEADER_BYTES;
     struct udp_record r;
-    while (at < end && !udp_record_read(packet, h.bytes, end, &at, &r)) {
+    while (at < end) {
+      struct udp_short s;
+      const uint32_t short_bytes = udp_short_read(packet + at, end - at, &s), start = at;
+      if (udp_record_read(packet, h.bytes, end, &at, &r)) {
+        if (short_bytes) abort();
+        break;
+      }
+      if (short_bytes) same(&s, &r, at - start == short_bytes);
       within(packet, h.bytes, r.payload, r.bytes);
       within(packet, h.bytes, r.args, r.nargs * sizeof *r.args);
       sum += touch(r.payload, r.bytes) + touch(r.args, r.nargs * sizeof *r.args);

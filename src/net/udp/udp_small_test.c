@@ -281,9 +281,9 @@ static uint32_t slow_send(void *io, const struct udp_out *out, uint32_t count) {
   return rig_wire_send(io, out, count);
 }
 
-/* Puts of so many bytes to several peers in turn, where each call that hands packets over takes
- * longer than puts of a burst lie apart. */
-static void puts_in_turn(size_t nbytes) {
+/* Puts of so many bytes to several peers in turn, each `call_ns` after the one before, where each
+ * call that hands packets over takes longer than puts of a burst lie apart. */
+static void puts_in_turn(size_t nbytes, uint64_t puts, uint64_t call_ns) {
   static uint8_t src[1000];
   const struct udp_config config = rig_config();
   struct udp_io below[1 + PEERS];
@@ -297,28 +297,29 @@ static void puts_in_turn(size_t nbytes) {
   rig_open_io(1 + PEERS, &config, NULL, below);
   sent_runs = sent_packets = 0;
   uint64_t done = 0;
-  for (uint64_t k = 0; k < PUTS; k++) {
+  for (uint64_t k = 0; k < puts; k++) {
     struct tmb_rma rma = rma_of(0, src, nbytes, &done);
     rma.peer = 1 + (uint32_t)k % PEERS;
     rma.remote = rig_segment[rma.peer];
     while (udp_put(rig_net[0], &rma)) rig_step(1 + PEERS);
-    rig_now_ns += CALL_NS;
+    rig_now_ns += call_ns;
   }
   const uint64_t runs = sent_runs, packets = sent_packets;
-  for (uint32_t steps = 0; done < PUTS; steps++) {
+  for (uint32_t steps = 0; done < puts; steps++) {
     assert_cmp(steps, <, STEPS_MAX);
     rig_step(1 + PEERS);
   }
-  assert_cmp(packets, <, PUTS * (nbytes + 40) / 1440 * 13 / 10 + 20);
-  if (nbytes == sizeof src) assert_cmp(runs, <, packets / 3);
+  assert_cmp(packets, <, puts * (nbytes + 40) / 1440 * 13 / 10 + 20);
+  if (nbytes == sizeof src || call_ns < CALL_NS) assert_cmp(runs, <, packets / 2);
   rig_close(1 + PEERS);
 }
 
 /* Puts to several peers in turn share packets, and these share calls, as those to one do. */
 TEST(peers_in_turn) {
-  puts_in_turn(8);
-  puts_in_turn(250);
-  puts_in_turn(1000);
+  puts_in_turn(8, PUTS, CALL_NS);
+  puts_in_turn(8, 8 * PUTS, 20); /* a packet of each peer is full every 4 us */
+  puts_in_turn(250, PUTS, CALL_NS);
+  puts_in_turn(1000, PUTS, CALL_NS);
 }
 
 enum flood { PUT, GET, MEDIUM, FLOODS };

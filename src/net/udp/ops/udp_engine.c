@@ -120,8 +120,9 @@ static bool reports(const struct tmb_net *e) {
   return !e->helper.delivers || !pthread_equal(e->helper.self, pthread_self());
 }
 
-void udp_engine_unlock(struct tmb_net *e) {
-  while (TMB_UNLIKELY(e->done.count) && reports(e)) {
+/* Report completions, each without the lock. */
+static TMB_NOINLINE void report_all(struct tmb_net *e) TMB_REQUIRES(e->lock) {
+  while (e->done.count && reports(e)) {
     struct udp_done list[DONE_CHUNK];
     const uint32_t count = TMB_MIN(e->done.count, DONE_CHUNK);
     e->done.count -= count;
@@ -130,5 +131,9 @@ void udp_engine_unlock(struct tmb_net *e) {
     for (uint32_t i = 0; i < count; i++) report(e, &list[i]);
     tmb_lock_acquire_shared(&e->lock);
   }
+}
+
+void udp_engine_unlock(struct tmb_net *e) {
+  if (TMB_UNLIKELY(e->done.count)) report_all(e);
   tmb_lock_release(&e->lock);
 }

@@ -203,9 +203,9 @@ bool udp_gather_splits(const struct udp_peer *p, const struct udp_record *r, uin
  * nothing done, if the window does not take all of it now. */
 bool udp_gather_parts(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r,
                       const void *src, uint8_t flags, uint32_t reserve);
-/* Add a record without a tail to the open packet, which there is. Sends nothing and needs no clock.
- * Returns false, with nothing done, if it does not fit. */
-bool udp_gather_join(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r);
+/* Add a record to the open packet, which there is. Sends nothing and needs no clock. Returns false,
+ * with nothing done, if it does not fit. */
+bool udp_gather_join(struct tmb_net *e, struct udp_peer *p, const struct udp_short *s);
 /* Send the open packet, if the window allows. Returns false if not. */
 bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve);
 /* Hand over the packets that were made. Those that follow closely are handed over together: a few
@@ -254,13 +254,17 @@ int udp_am_send(struct tmb_net *e, struct tmb_am_out *out);
 
 /* ---- udp_small.c */
 
+static inline uint8_t udp_action_of(const struct tmb_signal *signal) {
+  return signal->op == TMB_SIGNAL_SET ? UDP_ACT_SET : UDP_ACT_ADD;
+}
+
 /* Gather a put of up to UDP_COPY_MAX bytes; its source is free on return. in r: the record
  * without its payload. Returns 0, or TMB_AGAIN if the window has no room. */
 int udp_small_put(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
                   const struct tmb_rma *rma);
 /* A put of a burst that the open packet has room for joins it. The clock need not have been read.
- * Returns whether it was one; if not, nothing is done. */
-bool udp_small_join(struct tmb_net *e, struct udp_record *r, const struct tmb_rma *rma);
+ * in signal: or NULL. Returns whether it was one; if not, nothing is done. */
+bool udp_small_join(struct tmb_net *e, const struct tmb_rma *rma, const struct tmb_signal *signal);
 /* Whether a put may be gathered: it is short, fits into a packet, and no transfer waits. */
 static inline bool udp_small_is(const struct udp_peer *p, const struct tmb_rma *rma) {
   const uint32_t fields = UDP_HEADER_BYTES + UDP_RECORD_MAX - UDP_INLINE_MAX;

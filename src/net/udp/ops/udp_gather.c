@@ -23,8 +23,9 @@
 #define PART_MIN     32u
 /* Bytes of packets at least, where operations are cut into parts. Chosen. */
 #define PARTS_MTU    1024u
-/* Packets that are handed over together, at most, and the time from the one before it, or the end
- * of its call, in which each is full. A call of the kernel takes as long as this. Chosen. */
+/* Packets for a peer that are handed over together, at most, and the time from the one before it,
+ * or the end of its call, in which each is full: longer where puts go to several peers in turn. A
+ * call of the kernel takes as long as this. Chosen. */
 #define TOGETHER     8u
 #define CLOSE_NS     3000u
 
@@ -48,6 +49,12 @@ static struct udp_slot *open_make(struct tmb_net *e, struct udp_peer *p, const s
   return udp_packet_send(e, p, out, p->gather.buf, control, flags);
 }
 
+/* Peers to which small puts go in turn: of all since the packet before, a part is in this one. */
+static uint64_t turns(const struct tmb_net *e, const struct udp_peer *p) {
+  const uint64_t puts = e->peers.small_puts - p->gather.full_puts;
+  return TMB_MAX(TMB_MIN(puts / TMB_MAX(p->gather.count, 1u), UDP_OUT_MAX / TOGETHER), 1u);
+}
+
 /* Send the open packet. in flags: UDP_ACK_NOW. */
 static bool open_send(struct tmb_net *e, struct udp_peer *p, uint32_t reserve, uint8_t flags) {
   const struct udp_rail *rail = udp_tx_main(&p->tx);
@@ -64,8 +71,9 @@ static bool open_send(struct tmb_net *e, struct udp_peer *p, uint32_t reserve, u
   const bool quiet = p->gather.quiet && !((p->gather.flags | flags) & UDP_ACK_NOW);
   struct udp_slot *slot = open_make(e, p, &out, (uint8_t)(p->gather.flags | flags));
   if (p->gather.pending) slot->pending = udp_pending_take(p, p->tx.next - 1);
-  p->gather.close = udp_gather_clock(e) - p->gather.full_ns <= CLOSE_NS;
+  p->gather.close = udp_gather_clock(e) - p->gather.full_ns <= CLOSE_NS * turns(e, p);
   p->gather.full_ns = udp_gather_clock(e);
+  p->gather.full_puts = e->peers.small_puts;
   p->gather.buf = NULL;
   p->gather.end = UDP_HEADER_BYTES;
   p->gather.tail = p->gather.count = 0;
@@ -231,9 +239,13 @@ bool udp_gather_parts(struct tmb_net *e, struct udp_peer *p, const struct udp_re
   return true;
 }
 
-bool udp_gather_join(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r) {
-  if (!fits(p, r, udp_record_bytes(r))) return false;
-  append(e, p, r, false);
+bool udp_gather_join(struct tmb_net *e, struct udp_peer *p, const struct udp_short *s) {
+  const uint32_t end = p->gather.end, bytes = udp_short_bytes(s);
+  if (p->gather.tail || end + bytes > TMB_MIN(p->gather.room, p->mtu.bytes)) return false;
+  udp_short_write(p->gather.buf->data + end, s);
+  p->gather.last = end;
+  p->gather.end = end + bytes;
+  appended(e, p, false);
   return true;
 }
 

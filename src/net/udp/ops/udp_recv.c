@@ -60,18 +60,20 @@ static void late_take(struct tmb_net *e, struct udp_peer *p) {
   }
 }
 
-static void place(struct tmb_net *e, struct udp_peer *p, uint64_t addr,
-                  const struct udp_record *r) {
-  if (!r->bytes) return;
-  void *to = udp_target(e, p, addr, r->bytes);
-  if (to && r->payload) memcpy(to, r->payload, r->bytes);
+static inline void place(struct tmb_net *e, struct udp_peer *p, uint64_t addr, const void *payload,
+                         uint32_t bytes) {
+  if (!bytes) return;
+  void *to = udp_target(e, p, addr, bytes);
+  if (to && payload) memcpy(to, payload, bytes);
 }
 
-static void act_signal(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r) {
+/* The payload of a record in this packet is in place; its signal changes. */
+static void act_signal(struct tmb_net *e, struct udp_peer *p, uint64_t addr, uint8_t action,
+                       uint64_t value) {
   const struct udp_late s = {.number = p->in.seq,
-                             .addr = udp_target(e, p, r->signal_addr, sizeof(uint64_t)),
-                             .value = r->signal_value,
-                             .op = r->action == UDP_ACT_SET ? TMB_SIGNAL_SET : TMB_SIGNAL_ADD};
+                             .addr = udp_target(e, p, addr, sizeof(uint64_t)),
+                             .value = value,
+                             .op = action == UDP_ACT_SET ? TMB_SIGNAL_SET : TMB_SIGNAL_ADD};
   p->answer.signal_tick = e->time.tick;
   udp_ack_quiet(e, p);
   if (p->in.seq < p->rx.next)
@@ -85,7 +87,7 @@ static void act_signal(struct tmb_net *e, struct udp_peer *p, const struct udp_r
 static void act(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
                 const struct udp_record *r, struct udp_buf *buf) {
   if (r->action == UDP_ACT_SET || r->action == UDP_ACT_ADD) {
-    act_signal(e, p, r);
+    act_signal(e, p, r->signal_addr, r->action, r->signal_value);
     return;
   }
   const bool is_long = r->action == UDP_ACT_LONG;
@@ -130,7 +132,7 @@ static void parts_end(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p
 
 static void take_part(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
                       const struct udp_record *r) {
-  if (r->action != UDP_ACT_MEDIUM) place(e, p, r->addr, r);
+  if (r->action != UDP_ACT_MEDIUM) place(e, p, r->addr, r->payload, r->bytes);
   if (r->flags & UDP_HEAD && r->bytes == r->total) {
     act(e, b, p, r, NULL);
     return;
@@ -158,7 +160,7 @@ static void take_record(struct tmb_net *e, struct udp_batch *b, struct udp_peer 
     tmb_store_rlx(&e->helper.bulk_ns, e->time.now_ns);
   switch (r->type) {
   case UDP_AM: udp_deliver_message(e, b, p, r); break;
-  case UDP_PUT: place(e, p, r->addr, r); break;
+  case UDP_PUT: place(e, p, r->addr, r->payload, r->bytes); break;
   case UDP_PART: take_part(e, b, p, r); break;
   case UDP_GET: udp_get_serve(e, p, r); break;
   case UDP_ATOMIC: udp_atomic_serve(e, p, r); break;
@@ -167,6 +169,14 @@ static void take_record(struct tmb_net *e, struct udp_batch *b, struct udp_peer 
     break;
   default: break; /* UDP_SACK: read before */
   }
+}
+
+static inline void take_short(struct tmb_net *e, struct udp_peer *p, const struct udp_short *s) {
+  udp_count(&e->stats->bytes_in, s->bytes);
+  place(e, p, s->addr, s->payload, s->bytes);
+  if (s->action == UDP_ACT_NONE) return;
+  tmb_store_rlx(&e->helper.bulk_ns, e->time.now_ns);
+  act_signal(e, p, s->signal_addr, s->action, s->signal_value);
 }
 
 /* ---- packets */
@@ -310,6 +320,13 @@ static void take_records(struct tmb_net *e, struct udp_batch *b, struct udp_peer
   uint32_t at = UDP_HEADER_BYTES;
   while (at < end) {
     struct udp_record r;
+    struct udp_short s;
+    const uint32_t bytes = fresh ? udp_short_read(k->data + at, end - at, &s) : 0;
+    if (bytes) {
+      take_short(e, p, &s);
+      at += bytes;
+      continue;
+    }
     if (udp_record_read(k->data, k->h.bytes, end, &at, &r)) {
       refuse(e);
       return;

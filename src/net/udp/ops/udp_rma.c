@@ -30,10 +30,6 @@
 #define GET_INDEX_BITS 20u
 #define GET_INDEX_MASK ((1u << GET_INDEX_BITS) - 1)
 
-static uint8_t action_of(const struct tmb_signal *signal) {
-  return signal->op == TMB_SIGNAL_SET ? UDP_ACT_SET : UDP_ACT_ADD;
-}
-
 /* Try to send a short operation with its payload in packets. Returns whether it was, or in *rc
  * TMB_AGAIN. */
 static bool send_short(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, const void *src,
@@ -105,13 +101,9 @@ static int put_locked(struct tmb_net *e, struct udp_peer *p, struct udp_record *
   return 0;
 }
 
-int udp_put(struct tmb_net *e, const struct tmb_rma *rma) {
+/* A put that joins no open packet. */
+static TMB_NOINLINE int put_unjoined(struct tmb_net *e, const struct tmb_rma *rma) {
   struct udp_record r = {.type = UDP_PUT, .addr = (uint64_t)(uintptr_t)rma->remote};
-  udp_engine_lock_blind(e);
-  if (udp_small_join(e, &r, rma)) {
-    udp_engine_unlock(e);
-    return 0;
-  }
   udp_engine_clock(e);
   struct udp_peer *p = udp_peer_get(e, rma->peer);
   const int rc = p->lost ? 0 : put_locked(e, p, &r, rma);
@@ -119,6 +111,16 @@ int udp_put(struct tmb_net *e, const struct tmb_rma *rma) {
     udp_count(&e->stats->sent, 1);
     udp_count(&e->stats->bytes_out, rma->nbytes);
   }
+  return rc;
+}
+
+int udp_put(struct tmb_net *e, const struct tmb_rma *rma) {
+  udp_engine_lock_blind(e);
+  if (TMB_LIKELY(udp_small_join(e, rma, NULL))) {
+    udp_engine_unlock(e);
+    return 0;
+  }
+  const int rc = put_unjoined(e, rma);
   udp_engine_unlock(e);
   return rc;
 }
@@ -167,19 +169,15 @@ static int put_signal_locked(struct tmb_net *e, struct udp_peer *p, struct udp_r
   return 0;
 }
 
-int udp_put_signal(struct tmb_net *e, const struct tmb_rma *rma, const struct tmb_signal *signal) {
+/* A put with a signal that joins no open packet. in again: it has begun in an earlier call. */
+static TMB_NOINLINE int put_signal_unjoined(struct tmb_net *e, const struct tmb_rma *rma,
+                                            const struct tmb_signal *signal, bool again) {
   struct udp_record r = {.type = UDP_PART,
-                         .action = action_of(signal),
+                         .action = udp_action_of(signal),
                          .addr = (uint64_t)(uintptr_t)rma->remote,
                          .signal_addr = (uint64_t)(uintptr_t)signal->addr,
                          .signal_value = signal->value};
-  const bool again = rma->resume && rma->resume->started;
   int rc = 0;
-  udp_engine_lock_blind(e);
-  if (rma->op && !again && udp_small_join(e, &r, rma)) {
-    udp_engine_unlock(e);
-    return 0;
-  }
   udp_engine_clock(e);
   struct udp_peer *p = udp_peer_get(e, rma->peer);
   if (again)
@@ -191,6 +189,17 @@ int udp_put_signal(struct tmb_net *e, const struct tmb_rma *rma, const struct tm
     udp_count(&e->stats->bytes_out, rma->nbytes);
   }
   udp_small_settle(e, p, rma->nbytes, rc);
+  return rc;
+}
+
+int udp_put_signal(struct tmb_net *e, const struct tmb_rma *rma, const struct tmb_signal *signal) {
+  const bool again = rma->resume && rma->resume->started;
+  udp_engine_lock_blind(e);
+  if (rma->op && !again && udp_small_join(e, rma, signal)) {
+    udp_engine_unlock(e);
+    return 0;
+  }
+  const int rc = put_signal_unjoined(e, rma, signal, again);
   udp_engine_unlock(e);
   return rc;
 }
@@ -286,7 +295,7 @@ static int get_locked(struct tmb_net *e, struct udp_peer *p, const struct tmb_rm
   struct udp_record r = {
       .type = UDP_GET, .addr = (uint64_t)(uintptr_t)rma->remote, .total = rma->nbytes};
   if (signal) {
-    r.action = action_of(signal);
+    r.action = udp_action_of(signal);
     r.signal_addr = (uint64_t)(uintptr_t)signal->addr;
     r.signal_value = signal->value;
   }

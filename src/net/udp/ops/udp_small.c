@@ -31,11 +31,12 @@ static void add_payload(struct udp_record *r, const struct tmb_rma *rma) {
   if (r->type == UDP_PART) r->flags |= UDP_HEAD;
 }
 
-/* The put lies in the open packet. */
-static void gathered(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r,
-                     const struct tmb_rma *rma) {
+/* The put lies in the open packet. in passes: it is complete when all packets up to its last have
+ * come. */
+static void gathered(struct tmb_net *e, struct udp_peer *p, const struct tmb_rma *rma,
+                     bool passes) {
   if (!rma->op) return;
-  udp_pending_add(e, p, rma->op, rma->category, r->type == UDP_PART);
+  udp_pending_add(e, p, rma->op, rma->category, passes);
   if (rma->report_local)
     udp_done_add(
         e, &(struct udp_done){.op = rma->op, .category = rma->local_category, .peer = p->rank});
@@ -46,8 +47,7 @@ int udp_small_parts(struct tmb_net *e, struct udp_peer *p, const struct udp_reco
   struct udp_record whole = *r;
   whole.total = rma->nbytes;
   if (!udp_gather_parts(e, p, &whole, rma->local, 0, UDP_REPLY_SLOTS)) return TMB_AGAIN;
-  whole.type = UDP_PART; /* complete when all packets up to the last one have come */
-  gathered(e, p, &whole, rma);
+  gathered(e, p, rma, true);
   return 0;
 }
 
@@ -56,7 +56,7 @@ int udp_small_put(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
   add_payload(r, rma);
   if (r->type == UDP_PUT && udp_gather_splits(p, r, 0)) return udp_small_parts(e, p, r, rma);
   if (!udp_gather(e, p, r, 0, UDP_REPLY_SLOTS)) return TMB_AGAIN;
-  gathered(e, p, r, rma);
+  gathered(e, p, rma, r->type == UDP_PART);
   return 0;
 }
 
@@ -65,40 +65,58 @@ static uint32_t first_ones(uint64_t nbytes) {
   return nbytes > UDP_INLINE_MAX ? DENSE_LONG : DENSE_FIRST;
 }
 
+/* A put is compared with the last one to the same peer. Puts to other peers lie between the two. */
+static bool is_close(const struct tmb_net *e, const struct udp_peer *p, uint64_t nbytes) {
+  const uint64_t turns = e->peers.small_puts + 1 - p->gather.small_puts;
+  const uint64_t copied_ns = TMB_MIN(nbytes, (uint64_t)UDP_PACKET_MAX) / COPIED_PER_NS;
+  const uint64_t since_ns = udp_gather_clock(e) - p->gather.small_ns;
+  return since_ns <= (DENSE_NS + copied_ns) * TMB_MIN(turns, (uint64_t)TURNS_MAX);
+}
+
+/* A put was made at the time that the clock shows. */
+static void note_time(struct tmb_net *e, struct udp_peer *p) {
+  p->gather.small_puts = e->peers.small_puts;
+  p->gather.small_ns = udp_gather_clock(e);
+  p->gather.blind = 0;
+}
+
 /* The client has not polled, and the progress thread has not sent anything, since the last put. */
 static bool goes_on(const struct tmb_net *e, const struct udp_peer *p, uint64_t nbytes) {
   const struct udp_gather *g = &p->gather;
-  return g->buf && g->dense >= first_ones(nbytes) && g->blind < BLIND_PUTS &&
-         g->tick == e->time.tick && p->tx.una != p->tx.next && !p->lost;
+  return g->buf && g->dense >= first_ones(nbytes) && g->tick == e->time.tick &&
+         p->tx.una != p->tx.next && !p->lost && !p->bulk.first;
 }
 
-bool udp_small_join(struct tmb_net *e, struct udp_record *r, const struct tmb_rma *rma) {
+bool udp_small_join(struct tmb_net *e, const struct tmb_rma *rma, const struct tmb_signal *signal) {
   struct udp_peer *p = e->peers.of[rma->peer];
-  if (!p || !goes_on(e, p, rma->nbytes) || !udp_small_is(p, rma)) return false;
-  add_payload(r, rma);
-  if (!udp_gather_join(e, p, r)) return false;
-  gathered(e, p, r, rma);
-  p->gather.blind++;
+  if (!p || rma->nbytes > UDP_COPY_MAX || !goes_on(e, p, rma->nbytes)) return false;
+  if (p->gather.blind == BLIND_PUTS) {
+    udp_engine_clock(e);
+    if (!is_close(e, p, rma->nbytes)) return false;
+  }
+  struct udp_short s = {.addr = (uint64_t)(uintptr_t)rma->remote,
+                        .payload = rma->local,
+                        .bytes = (uint32_t)rma->nbytes,
+                        .action = UDP_ACT_NONE};
+  if (signal) {
+    s.action = udp_action_of(signal);
+    s.signal_addr = (uint64_t)(uintptr_t)signal->addr;
+    s.signal_value = signal->value;
+  }
+  if (!udp_gather_join(e, p, &s)) return false;
+  gathered(e, p, rma, signal != NULL);
   e->peers.small_puts++;
+  if (p->gather.blind++ == BLIND_PUTS) note_time(e, p);
   udp_count(&e->stats->sent, 1);
   udp_count(&e->stats->bytes_out, rma->nbytes);
   return true;
 }
 
-/* A put is compared with the last one to the same peer. Puts to other peers lie between the two. */
-static bool is_close(struct tmb_net *e, struct udp_peer *p, uint64_t nbytes) {
-  const uint64_t turns = ++e->peers.small_puts - p->gather.small_puts;
-  const uint64_t copied_ns = TMB_MIN(nbytes, (uint64_t)UDP_PACKET_MAX) / COPIED_PER_NS;
-  const uint64_t now_ns = udp_gather_clock(e), since_ns = now_ns - p->gather.small_ns;
-  p->gather.small_puts = e->peers.small_puts;
-  p->gather.small_ns = now_ns;
-  return since_ns <= (DENSE_NS + copied_ns) * TMB_MIN(turns, (uint64_t)TURNS_MAX);
-}
-
 void udp_small_settle(struct tmb_net *e, struct udp_peer *p, uint64_t nbytes, int rc) {
   if (e->peers.full_ns) e->time.handed_ns += udp_gather_clock(e) - e->peers.full_ns;
   p->gather.dense = is_close(e, p, nbytes) ? p->gather.dense + 1 : 0;
-  p->gather.blind = 0;
+  e->peers.small_puts++;
+  note_time(e, p);
   const bool lone = p->gather.dense < first_ones(nbytes) || p->tx.una == p->tx.next;
   if (!e->kept.threads && (lone || !e->config.coalesce)) (void)udp_gather_flush(e, p, 0);
   udp_gather_hand(e, p, true);

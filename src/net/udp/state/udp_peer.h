@@ -126,6 +126,7 @@ struct udp_gather {
   bool quiet;          /* only signals that nobody awaits the end of are in it */
   bool close;          /* the last packet was full soon after the one before it */
   uint64_t full_ns;    /* when it was, by udp_gather_clock */
+  uint64_t full_puts;  /* engine->peers.small_puts then */
   uint64_t small_ns;   /* when the last small put was made, by the same */
   uint64_t small_puts; /* engine->peers.small_puts then */
   uint32_t dense;      /* small puts that came close after one another */

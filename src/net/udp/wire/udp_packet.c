@@ -145,6 +145,31 @@ uint32_t udp_message_write(uint8_t *packet, const struct udp_record *record) {
   return at;
 }
 
+void udp_short_write(uint8_t *record, const struct udp_short *s) {
+  const uint32_t size = udp_short_bytes(s);
+  uint8_t *at = record + sizeof(struct wire_prefix);
+  struct wire_prefix prefix = {UDP_PUT, 0, (uint16_t)size, s->bytes};
+  if (s->action == UDP_ACT_NONE) {
+    memcpy(at, &s->addr, sizeof s->addr);
+    at += sizeof s->addr;
+  } else {
+    const struct wire_part part = {s->addr, s->bytes, 0, s->action};
+    const struct wire_signal signal = {s->signal_addr, s->signal_value};
+    prefix.type = UDP_PART;
+    prefix.flags = UDP_HEAD;
+    memcpy(at, &part, sizeof part);
+    memcpy(at + sizeof part, &signal, sizeof signal);
+    at += sizeof part + sizeof signal;
+  }
+  memcpy(record, &prefix, sizeof prefix);
+  if (s->bytes == sizeof(uint64_t)) {
+    memcpy(at, s->payload, sizeof(uint64_t));
+  } else if (s->bytes) {
+    memset(record + size - sizeof(uint64_t), 0, sizeof(uint64_t));
+    memcpy(at, s->payload, s->bytes);
+  }
+}
+
 void udp_record_pad(uint8_t *record, uint32_t bytes, uint32_t more) {
   struct wire_prefix prefix;
   memcpy(&prefix, record, sizeof prefix);
@@ -316,6 +341,36 @@ bool udp_message_read(const uint8_t *packet, uint32_t end, struct udp_record *re
   record->bytes = prefix.bytes;
   record->payload = NULL;
   return take_am(&in, record) && take_payload(&in, record, NULL);
+}
+
+/* The fields of a put with a signal in one record. */
+static bool read_signal(const uint8_t *at, struct udp_short *s) {
+  struct wire_part part;
+  struct wire_signal signal;
+  memcpy(&part, at, sizeof part);
+  memcpy(&signal, at + sizeof part, sizeof signal);
+  s->addr = part.addr;
+  s->action = (uint8_t)part.action;
+  s->signal_addr = signal.addr;
+  s->signal_value = signal.value;
+  return (part.action == UDP_ACT_SET || part.action == UDP_ACT_ADD) && part.total == s->bytes &&
+         signal.addr % sizeof(uint64_t) == 0;
+}
+
+uint32_t udp_short_read(const uint8_t *record, uint32_t room, struct udp_short *s) {
+  struct wire_prefix prefix;
+  if (room < sizeof prefix) return 0;
+  memcpy(&prefix, record, sizeof prefix);
+  const bool signals = prefix.type == UDP_PART && prefix.flags == UDP_HEAD;
+  if (prefix.bytes > UDP_INLINE_MAX || prefix.size > room) return 0;
+  if (!signals && (prefix.type != UDP_PUT || prefix.flags)) return 0;
+  s->bytes = prefix.bytes;
+  s->action = signals ? UDP_ACT_SET : UDP_ACT_NONE;
+  if (prefix.size != udp_short_bytes(s)) return 0;
+  s->payload = record + prefix.size - TMB_ALIGN_UP(prefix.bytes, 8u);
+  if (signals) return read_signal(record + sizeof prefix, s) ? prefix.size : 0;
+  memcpy(&s->addr, record + sizeof prefix, sizeof s->addr);
+  return prefix.size;
 }
 
 int udp_header_read(const uint8_t *data, uint32_t bytes, struct udp_header *header) {

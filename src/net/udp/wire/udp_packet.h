@@ -142,6 +142,27 @@ uint32_t udp_message_write(uint8_t *packet, const struct udp_record *record);
  * anything else: udp_record_read may still take it. */
 bool udp_message_read(const uint8_t *packet, uint32_t end, struct udp_record *record);
 
+/* A put without a tail, or one with a signal in one record: most records of a program that gathers
+ * small puts. They are written and read without a struct udp_record. */
+struct udp_short {
+  uint64_t addr, signal_addr, signal_value;
+  const void *payload; /* [bytes] */
+  uint32_t bytes;
+  uint8_t action; /* UDP_ACT_NONE, UDP_ACT_SET or UDP_ACT_ADD */
+};
+
+/* Bytes of its record. */
+static inline uint32_t udp_short_bytes(const struct udp_short *s) {
+  return TMB_ALIGN_UP(s->bytes, 8u) + (s->action == UDP_ACT_NONE ? 16u : 48u);
+}
+
+/* Write it as udp_record_write does. in record: where it starts, a multiple of 8; it has room. */
+void udp_short_write(uint8_t *record, const struct udp_short *s);
+
+/* Read such a record with up to UDP_INLINE_MAX bytes of payload. in record: [room]. Returns its
+ * bytes, or 0 if it is anything else: udp_record_read may still take it. */
+uint32_t udp_short_read(const uint8_t *record, uint32_t room, struct udp_short *s);
+
 /*
  * Check the lengths in a header. in data: [bytes] of a datagram from here on. Returns 0 and the
  * header, or TMB_E_PROTOCOL.
