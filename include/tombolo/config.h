@@ -59,6 +59,10 @@
  * GASNETI_MAX_THREADS: most threads of a program that can be in the library at once
  * See: gex_Client_Init, gasnett_config, tombolo-settings(7) */
 
+/* `tombolo cc` assumes a mode where its arguments have none; the program's own counts. */
+#if defined(TOMBOLO_MODE_ASSUMED) && (defined(GASNET_SEQ) || defined(GASNET_PARSYNC))
+# undef GASNET_PAR
+#endif
 #if (defined(GASNET_SEQ) + defined(GASNET_PARSYNC) + defined(GASNET_PAR)) != 1
 # error \
      "Define exactly one of GASNET_SEQ, GASNET_PARSYNC and GASNET_PAR before including gasnetex.h"

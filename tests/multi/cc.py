@@ -65,6 +65,8 @@ def write_program():
     for name in ("p.c", "p.cc"):
         with open(os.path.join(FOLDER.name, name), "w", encoding="ascii") as file:
             file.write(PROGRAM)
+    with open(os.path.join(FOLDER.name, "chosen.c"), "w", encoding="ascii") as file:
+        file.write("#define GASNET_PARSYNC 1\n" + PROGRAM)
 
 
 def compiles():
@@ -75,7 +77,8 @@ def compiles():
             (("cc", "p.c"), (), "PAR fast 4"),
             (("cc", "p.c"), ("--seq", "--debug"), "SEQ debug 4"),
             (("c++", "p.cc"), ("--parsync", "-O1"), "PARSYNC fast 1"),
-            (("cc", "p.c"), ("-DGASNET_SEQ=1",), "SEQ fast 4")):
+            (("cc", "p.c"), ("-DGASNET_SEQ=1",), "SEQ fast 4"),
+            (("cc", "chosen.c"), (), "PARSYNC fast 4")):
         done = tombolo(*command, *options, "-o", "program")
         check(done.returncode == 0, command, options, done)
         done = tombolo("run", "-n", "2", "./program")
@@ -101,7 +104,10 @@ def leaks():
 def shows_and_stops():
     write_program()
     shown = tombolo("cc", "--show", "-O2", "p.c", "-o", "a b").stdout
-    check(shown.startswith("cc -DGASNET_PAR=1 -O2 p.c -o 'a b' -I/"), shown)
+    check(shown.startswith("cc -DGASNET_PAR=1 -DTOMBOLO_MODE_ASSUMED=1 -O2 p.c -o 'a b' -I/"),
+          shown)
+    done = tombolo("cc", "--par", "-fsyntax-only", "chosen.c")
+    check(done.returncode and "Define exactly one" in done.stderr, "two modes", done)
     check(shown.rstrip().endswith("-ltombolo"), shown)
     check("-ltombolo" not in tombolo("cc", "--show", "-c", "p.c").stdout, "-c links")
     check(tombolo("c++", "--show", "p.cc", CXX="g++ -m64").stdout.startswith("g++ -m64 -DG"), "CXX")

@@ -20,13 +20,14 @@
 #include <unistd.h>
 
 #define WORDS 16                                 /* of the compiler's name, at most */
-#define EXTRA (12 + WORDS + COMMAND_CHECK_EXTRA) /* arguments that may be added, and NULL */
+#define EXTRA (13 + WORDS + COMMAND_CHECK_EXTRA) /* arguments that may be added, and NULL */
 
 /* Parsed arguments. */
 struct request {
   const char *tool, *setting; /* "cc", "TOMBOLO_CC" */
   struct command_own own;
-  char *mode; /* -DGASNET_PAR=1; NULL: the arguments say one */
+  char *mode;   /* -DGASNET_SEQ=1 and so on; NULL: the arguments have it for the compiler */
+  bool assumed; /* the arguments have none */
   bool debug;
 };
 
@@ -35,7 +36,8 @@ static const char usage[] =
     "       [--compiler=COMMAND] ARGUMENTS OF THE COMPILER...\n\n"
     "Compiles a %s program that uses Tombolo, and links it unless the arguments stop before that\n"
     "(-c, -S, -E, -fsyntax-only). Run the program with 'tombolo run -n RANKS ./PROGRAM'.\n\n"
-    "  --par               any thread may call the library (default)\n"
+    "  --par               any thread may call the library (default, if the program defines no\n"
+    "                      mode before the header)\n"
     "  --parsync           one thread at a time calls it\n"
     "  --seq               only one thread calls it\n"
     "  --debug             check arguments and the state of the program in each call\n"
@@ -50,22 +52,32 @@ static void print_usage(FILE *to, bool cxx) {
           cxx ? "CXX" : "CC", cxx ? "c++" : "cc", cxx ? "c++" : "cc", cxx ? "cc" : "c");
 }
 
+/* Notes a thread mode. Returns whether the argument is an option of this command. */
+static bool takes_mode(struct request *r, const char *argument) {
+  static char *const options[][2] = {{"--seq", "-DGASNET_SEQ=1"},
+                                     {"--par", "-DGASNET_PAR=1"},
+                                     {"--parsync", "-DGASNET_PARSYNC=1"}};
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+    if (strcmp(argument, options[i][0]) == 0) {
+      r->mode = options[i][1];
+      r->assumed = false;
+      return true;
+    }
+  if (strncmp(argument, "-DGASNET_SEQ", 12) == 0 || strncmp(argument, "-DGASNET_PAR", 12) == 0) {
+    r->mode = NULL;
+    r->assumed = false;
+  }
+  return false;
+}
+
 /* Takes this command's own options out of the arguments. */
 static void read_arguments(struct command *c, struct request *r, int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     if (command_own(&r->own, argv[i])) continue;
     if (strcmp(argv[i], "--debug") == 0)
       r->debug = true;
-    else if (strcmp(argv[i], "--seq") == 0)
-      r->mode = "-DGASNET_SEQ=1";
-    else if (strcmp(argv[i], "--par") == 0)
-      r->mode = "-DGASNET_PAR=1";
-    else if (strcmp(argv[i], "--parsync") == 0)
-      r->mode = "-DGASNET_PARSYNC=1";
-    else
+    else if (!takes_mode(r, argv[i]))
       command_add(c, argv[i]);
-    if (strncmp(argv[i], "-DGASNET_SEQ", 12) == 0 || strncmp(argv[i], "-DGASNET_PAR", 12) == 0)
-      r->mode = NULL;
   }
 }
 
@@ -135,6 +147,7 @@ static void begin(struct command *all, const struct request *r) {
     command_add(all, w);
   if (!all->argc) command_add(all, words);
   if (r->mode) command_add(all, r->mode);
+  if (r->assumed) command_add(all, "-DTOMBOLO_MODE_ASSUMED=1");
   if (r->debug) command_add(all, "-DGASNET_DEBUG=1");
 }
 
@@ -142,7 +155,8 @@ static int compile(int argc, char **argv, bool cxx) {
   struct request r = {.tool = cxx ? "c++" : "cc",
                       .setting = cxx ? "TOMBOLO_CXX" : "TOMBOLO_CC",
                       .own.compiler = default_compiler(cxx),
-                      .mode = "-DGASNET_PAR=1"};
+                      .mode = "-DGASNET_PAR=1",
+                      .assumed = true};
   struct command c = {list_of((size_t)argc + EXTRA), 0};
   struct command all = {list_of((size_t)argc + EXTRA), 0};
   read_arguments(&c, &r, argc, argv);
