@@ -8,7 +8,8 @@
  * their requests reach its home, which polls in each call; it is one operation where the lock is
  * free. The lower half is written by the holder alone. Where the lock is mapped here, the
  * processor's operations are used, which are those that the library uses for words of this host;
- * a thread that waits so writes its number beside the word, and the one before it wakes it.
+ * a thread that waits so reads the word, and writes its number beside it before it sleeps, so that
+ * the one before it wakes it.
  * Algorithm: ticket lock (D. Reed, R. Kanodia, doi 10.1145/359060.359076).
  */
 #include "rt.h"
@@ -22,7 +23,7 @@ typedef upcr_pts_t lock_t;
 enum { PLACE_BYTES = 300 };
 /* NEXT: tickets behind the one that holds a lock whose threads are woken. Those further behind find
  * their turn by themselves. */
-enum { NEXT = 8, LOOK_US = 1000 };
+enum { NEXT = 8, LOOK_NS = 1000000 };
 enum { LOW_HALF = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
 
 RT_EXPORT lock_t upc_global_lock_alloc(void);
@@ -38,10 +39,12 @@ RT_EXPORT void upc_lock_init(lock_t lock);
 extern upcr_pts_t upc_alloc(size_t nbytes);
 extern void upc_free(upcr_pts_t p);
 
-/* A lock. Behind the word, of the next tickets, at [ticket % NEXT], 1 + the number of the thread
- * that waits with it; 0, or another thread's: not known. */
+/* A lock. Behind the word, how many threads may sleep that wait for it; then of the next tickets,
+ * at [ticket % NEXT], 1 + the number of the thread that sleeps with it; 0, or another thread's: not
+ * known. */
 struct lock {
   uint64_t word;
+  uint32_t sleepers;
   uint32_t waits[NEXT];
 };
 
@@ -170,48 +173,62 @@ static void describe(gexx_WaitInfo_t *info) {
   info->object = text;
 }
 
-/* A ticket of a lock that is mapped here. */
+/* A ticket of a lock that is mapped here. far: it was too far behind to be woken. */
 struct turn {
   struct lock *lock;
   uint32_t ticket;
+  bool far;
 };
 
-static int has_come(void *arg) {
+/* Tickets that come before this one. */
+static uint32_t before(const struct turn *t) {
+  return t->ticket - (uint32_t)__atomic_load_n(&t->lock->word, __ATOMIC_ACQUIRE);
+}
+
+/* The turn has come, or this thread can be woken from now on. */
+static int is_over(void *arg) {
   const struct turn *t = arg;
-  return (uint32_t)__atomic_load_n(&t->lock->word, __ATOMIC_ACQUIRE) == t->ticket;
+  const uint32_t count = before(t);
+  return count == 0 || (t->far && count <= NEXT);
 }
 
-/* Waits for a turn, for about a millisecond. */
-static void await(struct turn *t, unsigned tries) {
-  if (!t->lock) {
-    rt_pause(tries);
-    return;
-  }
-  const uint32_t holds = (uint32_t)__atomic_load_n(&t->lock->word, __ATOMIC_RELAXED);
-  if (t->ticket - holds <= NEXT)
+/* This thread may sleep from now on. */
+static void show_sleeper(void *arg) {
+  struct turn *t = arg;
+  t->far = before(t) > NEXT;
+  if (!t->far)
     __atomic_store_n(&t->lock->waits[t->ticket % NEXT], (uint32_t)upcr_mythread + 1,
-                     __ATOMIC_SEQ_CST); /* before the word is read again */
-  (void)gexx_Event_WaitUntil(GEX_EVENT_NO_OP, has_come, t, LOOK_US);
+                     __ATOMIC_RELEASE);
 }
 
-/* Wakes the thread whose ticket holds a lock now, where it has written that it waits. */
-static void wake_next(struct lock *here, uint32_t ticket) {
-  __atomic_thread_fence(__ATOMIC_SEQ_CST); /* the ticket is stored before the thread is read */
+/* Waits for a turn. A turn that a thread of another host gives is not announced. */
+static void await(struct turn *t, unsigned tries) {
+  t->far = false;
+  if (t->lock)
+    gexx_Wait_Until(&(gexx_WaitCond_t){is_over, t, &t->lock->sleepers, LOOK_NS, show_sleeper});
+  else
+    rt_pause(tries);
+}
+
+/* Wakes the thread whose ticket holds a lock now, where it may sleep. The sleeper has the fence. */
+static inline void wake_next(struct lock *here, uint32_t ticket) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the ticket is stored before the count is read */
+  if (!__atomic_load_n(&here->sleepers, __ATOMIC_ACQUIRE)) return;
   const uint32_t waits = __atomic_load_n(&here->waits[ticket % NEXT], __ATOMIC_RELAXED);
   if (waits && waits <= (uint32_t)upcr_threads) gexx_signal_wake(rt.tm, waits - 1);
 }
 
 /* in info: of the call in the program. */
 static void wait_turn(lock_t lock, uint32_t ticket, gexx_WaitInfo_t *info) {
-  struct turn turn = {mapped(lock), ticket};
+  struct turn turn = {mapped(lock), ticket, false};
   unsigned tries;
   info->polls = 1;
   info->home = (gex_Rank_t)upcr_threadof(lock);
   info->object_id = id_of(lock);
   info->detail = describe;
   for (tries = 0; (uint32_t)read_word(lock) != ticket; tries++) {
-    await(&turn, tries);
     if (tries == 0) gexx_WaitInfo_Begin(info);
+    await(&turn, tries);
   }
   if (tries) gexx_WaitInfo_End();
 }
