@@ -23,10 +23,11 @@ static bool rig_agree(void *ctx, bool ok) {
   return ok;
 }
 
-/* Every rank contributes the same data. */
-static void rig_allgather(void *ctx, const void *mine, size_t bytes, void *all) {
+/* Every rank contributes the same word. */
+static bool rig_share(void *ctx, uint64_t mine, uint64_t *all) {
   (void)ctx;
-  for (size_t r = 0; r < RANKS; r++) memcpy((char *)all + r * bytes, mine, bytes);
+  for (size_t r = 0; r < RANKS; r++) all[r] = mine;
+  return mine != 0;
 }
 
 /* Open the engines of all ranks. */
@@ -39,7 +40,7 @@ static void rig_open(void) {
                                      .count = RANKS,
                                      .arena_fd = fd,
                                      .agree = rig_agree,
-                                     .allgather = rig_allgather};
+                                     .share = rig_share};
     rank_of[r] = aligned_alloc(TMB_CACHE_LINE, TMB_ALIGN_UP(sizeof **rank_of, TMB_CACHE_LINE));
     assert_non_null(rank_of[r]);
     memset(rank_of[r], 0, sizeof **rank_of);

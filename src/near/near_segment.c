@@ -22,12 +22,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A rank's message to the others after it tried to map: its base address, 0 on failure; on failure
- * of any rank of the job, all fail. */
-static int exchange(struct tmb_near *near, char *base, uint64_t *bases) {
-  const uint64_t mine = (uint64_t)(uintptr_t)base;
-  near->env.allgather(near->env.ctx, &mine, sizeof mine, bases);
-  return near->env.agree(near->env.ctx, base != NULL) ? 0 : TMB_E_LIMIT;
+/* A rank's message to the others after it tried to map: the address of its segment, 0 on failure;
+ * on failure of any rank of the job, all fail. */
+static int exchange(struct tmb_near *near, const char *base, uint64_t *bases) {
+  return near->env.share(near->env.ctx, (uint64_t)(uintptr_t)base, bases) ? 0 : TMB_E_LIMIT;
 }
 
 /* Returns NULL and `why` if the limits of this rank refuse it. */
@@ -78,7 +76,7 @@ int tmb_near_attach(struct tmb_near *near, const uint64_t *sizes, void **base, i
   uint64_t *const bases = (uint64_t *)near->delta; /* of the ranks, until the end */
   char why[TMB_MEMFD_WHY_BYTES] = "";
   char *map = map_all(near, total, why, sizeof why);
-  const int rc = exchange(near, map, bases);
+  const int rc = exchange(near, map ? map + mine : NULL, bases);
   if (rc) {
     report_refusal(near, bases, total, why);
     if (map) munmap(map, total);
@@ -87,8 +85,11 @@ int tmb_near_attach(struct tmb_near *near, const uint64_t *sizes, void **base, i
   }
   near->segments = map;
   near->segments_bytes = total;
-  for (uint32_t r = 0; r < size; r++)
-    near->delta[r] = (intptr_t)((uintptr_t)map - (uintptr_t)bases[r]);
+  const char *here = map;
+  for (uint32_t r = 0; r < size; r++) {
+    near->delta[r] = (intptr_t)((uintptr_t)here - (uintptr_t)bases[r]);
+    here += whole_pages(sizes[r]);
+  }
   memcpy(delta, near->delta, size * sizeof *delta);
   *base = map + mine;
   return 0;

@@ -114,8 +114,9 @@ struct tmb_near_env {
   bool threads;          /* client threads may be inside the library at once */
   void *ctx;             /* argument of the functions below; each is collective over the job */
   bool (*agree)(void *ctx, bool ok); /* whether ok is true on every rank of the job */
-  void (*allgather)(void *ctx, const void *mine, size_t bytes,
-                    void *all); /* of the ranks of this host, by near index; bytes <= 64 */
+  bool (*share)(void *ctx, uint64_t mine,
+                uint64_t *all); /* out all: [count] of the ranks of this host; returns whether no
+                                   rank of the job has 0 */
 };
 
 /* Memory that a layer has asked for: [count] times `bytes`, zero at first. */

@@ -19,11 +19,6 @@
 
 #include <stdlib.h>
 
-/* Contribution of one rank to the exchange of attach. */
-struct seg_info {
-  uint64_t base, size;
-};
-
 static void check_attach(const gex_Segment_t *segment_p, gex_TM_t tm) {
   tmb_check_context_at("gex_Segment_Attach");
   if (!segment_p) tmb_fatal_nopos("gex_Segment_Attach: argument segment_p is NULL");
@@ -63,11 +58,8 @@ static int attach_all(const uint64_t *sizes) {
                                             .client = &tmb_job.client,
                                             .base = base,
                                             .size = sizes[tmb_job.rank]};
-  const struct seg_info mine = {(uint64_t)(uintptr_t)base, sizes[tmb_job.rank]};
-  struct seg_info all[TMB_BOOT_RANKS_MAX];
-  tmb_boot_allgather(&tmb_job.boot, &mine, sizeof mine, all);
-  for (uint32_t r = 0; r < tmb_job.size; r++)
-    tmb_job.peer_segment[r] = (struct tmb_peer_segment){(uintptr_t)all[r].base, all[r].size, NULL};
+  for (uint32_t r = 0; r < tmb_job.size; r++) /* the engine has exchanged their addresses */
+    tmb_job.peer_segment[r].size = sizes[r];
   if (gasnet_client_attach_hook) gasnet_client_attach_hook(base, sizes[tmb_job.rank]);
   tmb_job.ep.segment = &tmb_job.segment;
   tmb_job.attached = true;

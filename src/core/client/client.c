@@ -57,13 +57,17 @@ static bool boot_agree(void *ctx, bool ok) {
   return good;
 }
 
-static void near_allgather(void *ctx, const void *mine, size_t bytes, void *near) {
+/* The addresses are those of the segments of all ranks. */
+static bool near_share(void *ctx, uint64_t mine, uint64_t *near) {
   const struct tmb_places *places = &tmb_job.boot.places;
   uint64_t all[TMB_BOOT_RANKS_MAX];
-  tmb_assert_cmp(bytes, <=, sizeof *all);
-  tmb_boot_allgather(ctx, mine, bytes, all);
-  for (uint32_t i = 0; i < places->near_count; i++)
-    memcpy((char *)near + i * bytes, (char *)all + places->near_rank[i] * bytes, bytes);
+  bool good = true;
+  tmb_boot_allgather(ctx, &mine, sizeof mine, all);
+  for (uint32_t r = 0; r < tmb_job.size; r++) good = good && all[r];
+  for (uint32_t r = 0; r < tmb_job.size && good; r++)
+    tmb_job.peer_segment[r].base = (uintptr_t)all[r];
+  for (uint32_t i = 0; i < places->near_count; i++) near[i] = all[places->near_rank[i]];
+  return good;
 }
 
 /* Refuse a client whose headers do not fit this library. */
@@ -156,7 +160,7 @@ static int open_near(void) {
                                    .threads = tmb_job.threads,
                                    .ctx = &tmb_job.boot,
                                    .agree = boot_agree,
-                                   .allgather = near_allgather};
+                                   .share = near_share};
   const struct tmb_near *near = &tmb_job.near;
   tmb_layers_ask();
   tmb_shared_ask();

@@ -57,9 +57,10 @@ static bool agree(void *ctx, bool ok) {
   return ok;
 }
 
-static void echo(void *ctx, const void *mine, size_t bytes, void *all) {
+static bool echo(void *ctx, uint64_t mine, uint64_t *all) {
   (void)ctx;
-  memcpy(all, mine, bytes);
+  *all = mine;
+  return mine != 0;
 }
 
 static int set_up(void **state) {
@@ -71,7 +72,7 @@ static int set_up(void **state) {
                                    .bell_fd = &bell,
                                    .threads = true,
                                    .agree = agree,
-                                   .allgather = echo};
+                                   .share = echo};
   tmb_lock_init(true);
   tmb_job.threads = true;
   tmb_job.net = &conduit;
