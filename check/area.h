@@ -42,6 +42,7 @@
 #define CHK_PAST_MOST    (1u << 16) /* clocks that a rank keeps, at most; power of two */
 #define CHK_PAST_BYTES   (1u << 28) /* those of all ranks take so much, at most */
 #define CHK_PAST_RANKS   255u       /* jobs of more ranks keep none */
+#define CHK_MET_RANKS    64u        /* jobs of more ranks do not say what all have met */
 #define CHK_QUEUE        2048u      /* requests of a queue; power of two */
 #define CHK_THREADS      64u        /* of a rank that have clocks */
 #define CHK_COLUMNS      128u       /* threads of all ranks whose ticks others hear of */
@@ -81,6 +82,13 @@ struct chk_floor {
   uint64_t number;
   uint64_t begun, space; /* of the process and its ID; 0: not known */
   uint32_t pid, unused[7];
+};
+
+/* What a rank says it has heard of, which it never forgets: complete accesses with numbers below
+ * `number`, and those of each rank up to a clock, are before all that it does next. */
+struct chk_met {
+  uint64_t number;
+  uint64_t clock[]; /* [ranks] */
 };
 
 /* A page that has a shadow. Until it is shared, its owner alone has accessed it, with loads, stores
@@ -207,9 +215,9 @@ struct chk_area {
   uint64_t unkept;  /* findings behind the last that is kept, each time; under lock */
   uint64_t columns; /* in use, of threads; or more: there are no more; atomic */
   uint64_t where_module, where_name, where_site, where_origin, where_finding, where_access,
-      where_floor, where_table, where_bucket, where_sync, where_past, where_queue, where_column,
-      where_sync_tick, where_past_tick, where_rest, where_shadow, sync_bytes, past_bytes,
-      past_count; /* clocks that a rank keeps; power of two, 0: none */
+      where_floor, where_met, where_table, where_bucket, where_sync, where_past, where_queue,
+      where_column, where_sync_tick, where_past_tick, where_rest, where_shadow, sync_bytes,
+      past_bytes, past_count; /* clocks that a rank keeps; power of two, 0: none */
 };
 
 /* Number of clocks of `bytes` that each of these ranks keeps. */
@@ -237,7 +245,9 @@ static inline uint64_t chk_area_layout(struct chk_area *a, uint32_t ranks) {
   a->where_finding = at += CHK_ORIGINS * sizeof(struct chk_origin);
   a->where_access = at += ((uint64_t)CHK_FINDINGS * sizeof(struct chk_finding) + up) & ~up;
   a->where_floor = at += (uint64_t)CHK_ACCESSES * sizeof(struct chk_access);
-  a->where_table = at += (ranks * sizeof(struct chk_floor) + up) & ~up;
+  a->where_met = at += (ranks * sizeof(struct chk_floor) + up) & ~up;
+  const uint64_t met = ranks > CHK_MET_RANKS ? 0 : ranks;
+  a->where_table = at += (met * (met + 1) * sizeof(uint64_t) + up) & ~up;
   a->where_bucket = at += (uint64_t)CHK_PAGES * sizeof(struct chk_page);
   a->where_sync = at += (uint64_t)CHK_SYNC_BUCKETS * sizeof(struct chk_bucket);
   a->past_bytes = sizeof(struct chk_past) + ranks * sizeof(uint64_t);

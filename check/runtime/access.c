@@ -12,6 +12,8 @@
  */
 #include "check/runtime/chk.h"
 
+#include <string.h>
+
 #define CACHED 256u  /* lines whose record is at hand; power of two */
 #define GROUP  64u   /* numbers that a rank takes at once: their records fill a page */
 #define BEHIND 1024u /* numbers of others after which the rest of a group is left unused */
@@ -193,6 +195,31 @@ void chk_floor_give(void) {
   __atomic_store_n(&f->clock, chk.clock[chk.rank], __ATOMIC_SEQ_CST);
 }
 
+static struct chk_met *met_of(uint32_t rank) {
+  const uint64_t bytes = sizeof(struct chk_met) + chk.ranks * sizeof(uint64_t);
+  return chk_at(chk.area, chk.area->where_met + rank * bytes);
+}
+
+/* Say what this rank has met, and look what all ranks have. What they say may be old, and stays
+ * true. */
+static void meet_all(void) {
+  struct chk_met *const own = met_of(chk.rank);
+  __atomic_store_n(&own->number, chk.floor, __ATOMIC_RELEASE);
+  for (uint32_t r = 0; r < chk.ranks; r++)
+    __atomic_store_n(&own->clock[r], chk.floor_clocks[r], __ATOMIC_RELEASE);
+  chk.met = UINT64_MAX;
+  memset(chk.met_clocks, 0xff, chk.ranks * sizeof *chk.met_clocks);
+  for (uint32_t q = 0; q < chk.ranks; q++) {
+    const struct chk_met *const m = met_of(q);
+    const uint64_t number = __atomic_load_n(&m->number, __ATOMIC_ACQUIRE);
+    if (chk.met > number) chk.met = number;
+    for (uint32_t r = 0; r < chk.ranks; r++) {
+      const uint64_t clock = __atomic_load_n(&m->clock[r], __ATOMIC_ACQUIRE);
+      if (chk.met_clocks[r] > clock) chk.met_clocks[r] = clock;
+    }
+  }
+}
+
 void chk_floor_take(void) {
   uint64_t least = UINT64_MAX;
   if (chk.each_thread) return; /* one of them has heard */
@@ -205,4 +232,5 @@ void chk_floor_take(void) {
     if (least > chk.floors[r]) least = chk.floors[r];
   }
   chk.floor = least;
+  if (chk.ranks <= CHK_MET_RANKS) meet_all();
 }

@@ -133,16 +133,26 @@ static inline bool all_atomic(uint64_t word) {
   return !word || (word & CHK_ATOMIC);
 }
 
+/* Whether an access of a granule is a complete one of this rank that an atomic one hides. */
+static bool is_own_before(uint64_t before, uint64_t word) {
+  if ((before ^ word) & (0xff00 | CHK_WRITE | CHK_ATOMIC)) return false;
+  if (before & CHK_EPOCH) return chk_epoch_same(before, word);
+  const struct chk_access *const a = chk_access_at(before >> 16);
+  return a && a->rank == chk.rank && a->done != CHK_OPEN && !chk.each_thread;
+}
+
 /* As enter, in a copy of the granule's words. */
 static bool enter_copy(uint64_t cell[CHK_SLOTS], uint64_t word) {
   if (CHK_LIKELY(chk_enter_cell(cell, word))) return true;
   if (!all_atomic(cell[0]) || !all_atomic(cell[1]) || !all_atomic(cell[2])) return false;
-  for (uint32_t k = 0; k < CHK_SLOTS; k++) {
-    if (cell[k] && !chk_epoch_same(cell[k], word)) continue;
-    cell[k] = word;
-    return true;
-  }
-  return false;
+  uint32_t place = CHK_SLOTS;
+  for (uint32_t k = CHK_SLOTS; k-- > 0;)
+    if (!cell[k] || chk_all_met(cell[k])) place = k;
+  for (uint32_t k = 0; k < CHK_SLOTS; k++)
+    if (cell[k] && is_own_before(cell[k], word)) place = k;
+  if (place == CHK_SLOTS) return false;
+  cell[place] = word;
+  return true;
 }
 
 /* Enters the word of an access in its granule, if all that is there was ordered by a barrier, or is

@@ -4,11 +4,11 @@
  *
  * Owns: pages and page table of the area. Called by access.c, under chk.lock. A page is found by
  * owner and address; neighbouring pages lie side by side in the table. Each granule has CHK_SLOTS
- * words. An access takes the place of one that is ordered before it and of which it hides all, else
- * an empty one, else that of one before it, else any. Where no barrier has ordered that one, it is
- * spilled: the page keeps CHK_SPILLS of these. Then a race may be missed, and none is
- * reported falsely. Where the words are: cells.c. Invariant: words change under the lock of their
- * page.
+ * words. An access takes the place of one that is ordered before it and of which it hides all, or
+ * that all ranks have met (access.c), else an empty one, else that of one before it, else any.
+ * Where no barrier has ordered that one, it is spilled: the page keeps CHK_SPILLS of these. Then a
+ * race may be missed, and none is reported falsely. Where the words are: cells.c. Invariant: words
+ * change under the lock of their page.
  */
 #include "check/runtime/chk.h"
 
@@ -134,7 +134,7 @@ static __attribute__((noinline)) bool epoch_stays(struct compare *c, uint64_t wo
 /* Compare with one word of a granule. Returns whether it stays. */
 static inline bool stays(struct compare *c, uint64_t word, uint32_t *mask, uintptr_t addr) {
   if (!word) return false;
-  if (chk_floor_covers(word)) return !is_hidden(c, word, *mask);
+  if (chk_floor_covers(word)) return !chk_all_met(word) && !is_hidden(c, word, *mask);
   if (word & CHK_EPOCH) return epoch_stays(c, word, mask, addr);
   const struct chk_access *const a = chk_access_at(word >> 16);
   return a && compare_word(c, word, a, mask, addr) == KEEP;
@@ -218,7 +218,7 @@ static void compare_any(struct compare *c, uint64_t cell[CHK_SLOTS], uint32_t ma
   for (uint32_t i = 0; i < CHK_SLOTS; i++) {
     if (stays(c, cell[i], &mask, addr) || !c->enters) continue;
     cell[i] = 0;
-    place = i;
+    if (place > i) place = i;
   }
   if (!c->enters) return;
   if (place == CHK_SLOTS) {

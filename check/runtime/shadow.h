@@ -237,13 +237,27 @@ static inline bool chk_floor_covers(uint64_t word) {
          chk_epoch_clock(word) <= chk.floor_clocks[chk_epoch_origin(word)->rank];
 }
 
+/* Whether the access of a word is before all that any rank does next. */
+static inline bool chk_all_met(uint64_t word) {
+  if (word & CHK_EPOCH)
+    return chk_epoch_clock(word) <= chk.met_clocks[chk_epoch_origin(word)->rank];
+  return word >> 16 < chk.met;
+}
+
+/* Whether an access from before has races that a new one has not. in before: 0: none. in differ:
+ * what the new one lacks. */
+static inline bool chk_remains(uint64_t before, uint64_t word, uint64_t differ) {
+  return before && ((before ^ word) & differ) && !chk_all_met(before);
+}
+
 /* Enter the word of an access in a granule, if a barrier has ordered all that is there. Returns
- * whether. A word from before goes, if each race of its access is one of the new one's, too. */
+ * whether. A word from before goes, if each race of its access is one of the new one's, too, or if
+ * nothing can race with it any more. */
 static inline __attribute__((always_inline)) bool chk_enter_cell(uint64_t cell[CHK_SLOTS],
                                                                  uint64_t word) {
   const uint64_t a = cell[0], b = cell[1], d = cell[2];
   const uint64_t differ = (~word & (0xff00 | CHK_WRITE)) | (word & CHK_ATOMIC);
-  const bool first = a && ((a ^ word) & differ);
+  const bool first = chk_remains(a, word, differ);
   if (CHK_LIKELY(!(b | d))) {
     if (CHK_UNLIKELY(!chk_floor_covers(a))) return false;
     cell[first] = word;
@@ -251,7 +265,7 @@ static inline __attribute__((always_inline)) bool chk_enter_cell(uint64_t cell[C
   }
   if (CHK_UNLIKELY(!chk_floor_covers(a) || !chk_floor_covers(b) || !chk_floor_covers(d)))
     return false;
-  const bool second = b && ((b ^ word) & differ), third = d && ((d ^ word) & differ);
+  const bool second = chk_remains(b, word, differ), third = chk_remains(d, word, differ);
   if (!second) cell[1] = 0;
   if (!third) cell[2] = 0;
   cell[!first ? 0 : !second ? 1 : !third ? 2 : 0] = word;

@@ -116,7 +116,9 @@ static void start(const struct gexx_client_mode *mode) {
   chk.heard = calloc(chk.ranks, sizeof *chk.heard);
   chk.floors = calloc(chk.ranks, sizeof *chk.floors);
   chk.floor_clocks = calloc(chk.ranks, sizeof *chk.floor_clocks);
-  if (!chk.clock || !chk.heard || !chk.floors || !chk.floor_clocks || !map(path)) {
+  chk.met_clocks = calloc(chk.ranks, sizeof *chk.met_clocks);
+  if (!chk.clock || !chk.heard || !chk.floors || !chk.floor_clocks || !chk.met_clocks ||
+      !map(path)) {
     fprintf(stderr, "tombolo: rank %u: nothing is checked: %s cannot be mapped\n", chk.rank, path);
     return;
   }

@@ -74,6 +74,8 @@ struct chk {
   uint64_t floor;              /* accesses with lower numbers are before what this rank does */
   uint64_t *floors;            /* [ranks] those of a rank alone */
   uint64_t *floor_clocks;      /* [ranks] and those that ended by this clock of the rank */
+  uint64_t met;                /* and those that are before what any rank does next */
+  uint64_t *met_clocks;        /* [ranks] */
   uint64_t ordered[CHK_NOTED]; /* accesses that are known to be before what this rank does */
 };
 
