@@ -109,6 +109,7 @@ static bool steal(int way) {
   pool_working(-1);
   tree.asking = tree.given = false;
   while (pool_any_working()) {
+    if (tree.given) return true; /* who gave has counted this rank as working */
     if (tree.job->size == 1) continue;
     if (way == ATOMIC) {
       if (pool_steal(&tree.pool, victim())) return true;
@@ -120,7 +121,6 @@ static bool steal(int way) {
       words_letter(victim(), (const uint64_t[]){ASK, tree.round, (uint64_t)tree.job->rank}, 3);
     }
     answer();
-    if (tree.given) return true; /* who gave has counted this rank as working */
   }
   return false;
 }
