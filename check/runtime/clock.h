@@ -13,7 +13,7 @@
 /* ---- clock.c: synchronisation objects. Keys are of any kind; a hash of what names the object. */
 uint64_t chk_key(uint64_t kind, uint64_t a, uint64_t b);
 
-enum { CHK_KEY_COLL = 1, CHK_KEY_AM, CHK_KEY_SEM, CHK_KEY_TAG, CHK_KEY_BLOCK };
+enum { CHK_KEY_COLL = 1, CHK_KEY_AM, CHK_KEY_SEM, CHK_KEY_TAG, CHK_KEY_BLOCK, CHK_KEY_HEAP };
 
 /* All earlier accesses of this rank happen before those that follow a take of this object. in put:
  * number of the access that the same signal orders, 0: none. */

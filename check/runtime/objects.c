@@ -118,8 +118,25 @@ void gexx_check_ended(gex_Rank_t rank, const void *object) {
   if (chk.area) chk_ended(name_of(rank, object));
 }
 
+/* Memory that is allocated is what another thread or rank has freed before: the heap has a lock. */
+static void heap_takes(gex_Rank_t rank, const void *pc) {
+  chk_order_take((uintptr_t)&objects);
+  if (!chk_on()) return;
+  chk_enter();
+  chk_acquire(chk_key(CHK_KEY_HEAP, rank, 0), chk_site("an allocation", pc));
+  chk_exit();
+}
+
+static void heap_gives(gex_Rank_t rank, const void *pc) {
+  chk_order_give((uintptr_t)&objects);
+  if (!chk_on()) return;
+  chk_enter();
+  chk_release(chk_key(CHK_KEY_HEAP, rank, 0), chk_site("the end of an allocation", pc), 0);
+  chk_exit();
+}
+
 void gexx_check_allocated(gex_Rank_t rank, uintptr_t block) {
-  chk_order_take((uintptr_t)&objects); /* memory that another thread has freed */
+  if (block) heap_takes(rank, __builtin_return_address(0));
   if (!chk.area || !chk.leaks || !block) return;
   chk_enter();
   const uint32_t site = CHK_SITE("an allocation");
@@ -128,7 +145,7 @@ void gexx_check_allocated(gex_Rank_t rank, uintptr_t block) {
 }
 
 void gexx_check_freed(gex_Rank_t rank, uintptr_t block) {
-  chk_order_give((uintptr_t)&objects);
+  heap_gives(rank, __builtin_return_address(0));
   if (!chk.area || !chk.leaks) return;
   chk_enter();
   chk_block_ended(chk_key(CHK_KEY_BLOCK, rank, block));

@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <upc_atomic.h>
 #include <upc_collective.h>
 #include <upc_nb.h>
@@ -26,6 +27,13 @@ static void await(int t, int value) {
   while (flag[t] != value) continue;
 }
 
+/* Memory that one thread has freed is another one's. */
+CASE(freed_and_allocated) {
+  if (MYTHREAD == 2) usleep(30000);
+  shared [4] int *const a = (shared [4] int *)upc_global_alloc(THREADS, 4 * sizeof(int));
+  for (int i = 0; i < 4 * THREADS; i++) a[i] = MYTHREAD;
+  upc_free(a);
+}
 CASE(read_between_phases) {
   if (MYTHREAD == 1) y = 1; /* race: read_between_phases */
   upc_notify;
@@ -179,6 +187,7 @@ static const struct {
 } cases[] = {
 #define C(name) \
  { #name, name }
+    C(freed_and_allocated),
     C(read_between_phases),
     C(strict_chain_early),
     C(other_flag),
