@@ -125,8 +125,13 @@ endif()
 # Nightly: the programs of the other tests under all checks.
 add_test(NAME multi.check_suite COMMAND python3 "${tmb_check_tests_dir}/suite.py"
   "${PROJECT_BINARY_DIR}")
-set_tests_properties(multi.check_suite PROPERTIES LABELS "multi;nightly" TIMEOUT 3600
-  PROCESSORS 2)
+# The same with ranks on two pretended hosts; core_dump is for ranks of one.
+add_test(NAME multi.check_suite_udp COMMAND python3 "${tmb_check_tests_dir}/suite.py"
+  --only "^(conformance|upc|shmem|prif)\\.(?!core_dump)" "${PROJECT_BINARY_DIR}")
+set_tests_properties(multi.check_suite_udp PROPERTIES
+  ENVIRONMENT "TOMBOLO_CONDUIT=udp;TOMBOLO_PLACES=cyclic:2")
+set_tests_properties(multi.check_suite multi.check_suite_udp PROPERTIES LABELS "multi;nightly"
+  TIMEOUT 3600 PROCESSORS 2)
 
 # tmb_check_program(NAME SOURCE TARGETS COMMAND...): a program that COMMAND compiles. TARGETS: what
 # the command needs.
