@@ -20,7 +20,7 @@ all: build
 help:
 	@echo "make demo              build library and command, run NAS FT class W on 4 ranks and a short benchmark"
 	@echo "make check             before each commit: build, lint, unit tests, conformance once; about a minute"
-	@echo "make test              before a merge, and what CI runs; 15 minutes on 2 cores"
+	@echo "make test              before a merge, and what CI runs; 20 minutes on 2 cores"
 	@echo "make test-all          each night: every test in every setting; hours. PART=2/8: part 2 of 8"
 	@echo "make test-net          everything on several hosts, in network namespaces (as root); an hour"
 	@echo "make build             $(BUILD)/bin/tombolo, $(BUILD)/lib, $(BUILD)/bench, $(BUILD)/examples"
