@@ -15,7 +15,8 @@ set(tmb_caf_options "")
 check_c_source_compiles("#include <ISO_Fortran_binding.h>
 int main(void) { return CFI_type_Integer == CFI_type_Logical; }" TMB_HAVE_GFORTRAN_BINDING)
 if(NOT TMB_HAVE_GFORTRAN_BINDING)
-  find_program(TMB_GFORTRAN NAMES gfortran gfortran-14 gfortran-13 gfortran-12 gfortran-11)
+  find_program(TMB_GFORTRAN NAMES gfortran gfortran-16 gfortran-15 gfortran-14 gfortran-13
+    gfortran-12 gfortran-11)
   set(tmb_caf_header "")
   if(TMB_GFORTRAN AND NOT CMAKE_CROSSCOMPILING)
     execute_process(COMMAND ${TMB_GFORTRAN} -print-file-name=include/ISO_Fortran_binding.h
