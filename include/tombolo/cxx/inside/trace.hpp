@@ -83,7 +83,7 @@ inline void print_line(const char *indent, const char *text) {
 }
 
 /* Prints one frame: functions, inlined ones first, and lines if addr2line finds them, otherwise the
- * place in the file. */
+ * place in the file. The caller of main is left out. */
 inline void print_frame(const module &m, uintptr_t addr) {
   char text[4400] = "", command[4400];
   const unsigned long at = is_relative(m.path) ? addr - m.base : addr;
@@ -93,8 +93,9 @@ inline void print_frame(const module &m, uintptr_t addr) {
   while (pipe && std::fgets(text, sizeof text, pipe)) {
     text[std::strcspn(text, "\n")] = 0;
     if (std::strncmp(text, "??", 2) == 0) continue;
-    print_line("  ", text);
     found = true;
+    if (char *const more = std::strstr(text, " (discriminator")) *more = 0;
+    if (std::strncmp(text, "_start at ", 10) != 0) print_line("  ", text);
   }
   if (pipe) pclose(pipe);
   std::snprintf(text, sizeof text, "%s + %#lx", m.path, at);
