@@ -172,7 +172,7 @@ def check_settings(program):
 
 
 def main():
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(prefix="a clone ") as name:
         source, program = Path(name) / "fault.c", Path(name) / "fault"
         source.write_text(SOURCE)
         compiler = [str(BUILD / "bin/oshcc"), "-O1", "-g", "-w"]

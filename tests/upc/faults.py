@@ -96,7 +96,7 @@ def main():
         if missing:
             problems.append(f"{what} {how} {environ}: expected {missing} in\n{text}")
 
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(prefix="a clone ") as folder:
         source, program = os.path.join(folder, "f.upc"), os.path.join(folder, "f")
         with open(source, "w", encoding="utf-8") as file:
             file.write(SOURCE)

@@ -96,7 +96,8 @@ static bool read_place(char *output, char *place, size_t place_bytes) {
     if (strcmp(function, "upcr_user_main") == 0) function += strlen("upcr_user_");
     if (is_ours(function, line) || line[0] == '?' || strstr(line, ":?") || strstr(line, ":0"))
       continue;
-    line[strcspn(line, " ")] = '\0'; /* "(discriminator 2)" */
+    char *const more = strstr(line, " (discriminator");
+    if (more) *more = '\0';
     snprintf(place, place_bytes, " at %s, in %s", line, function);
     return true;
   }

@@ -46,7 +46,9 @@ static bool read_line(const char *file, uintptr_t address, char *line, int bytes
   FILE *const tool = strchr(file, '\'') ? NULL : popen(command, "r");
   bool found = false;
   while (tool && !found && fgets(line, bytes, tool)) {
-    line[strcspn(line, " \n")] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    char *const more = strstr(line, " (discriminator");
+    if (more) *more = '\0';
     found = line[0] != '?' && !strstr(line, "shmem/inline.h:");
   }
   if (tool) pclose(tool);
