@@ -133,7 +133,8 @@ static inline bool all_atomic(uint64_t word) {
   return !word || (word & CHK_ATOMIC);
 }
 
-/* Whether an access of a granule is a complete one of this rank that an atomic one hides. */
+/* Whether an access is a complete one of this rank, of the same kind and to the same bytes as that
+ * of `word`, which comes behind it. */
 static bool is_own_before(uint64_t before, uint64_t word) {
   if ((before ^ word) & (0xff00 | CHK_WRITE | CHK_ATOMIC)) return false;
   if (before & CHK_EPOCH) return chk_epoch_same(before, word);

@@ -3,11 +3,11 @@
  * The end of a process whose threads end one by one, see last_thread.h.
  *
  * Owns: the key whose destructor notes that the thread that initialised ends, the thread that waits
- * from then on, and the list of the network's threads: UCX below MPI renames its own. Called by
- * client.c. Calls: os/process/threads.c, exit(3). Invariants: without a network there are no
- * threads but the client's, and the C library ends the process. The threads are listed twice before
- * the end: a client's thread may end while the first list is read, and leave another one that this
- * list lacks; the second list has it.
+ * from then on (that one, where no other can start), and the list of the network's threads: UCX
+ * below MPI renames its own. Called by client.c. Calls: os/process/threads.c, exit(3). Invariants:
+ * without a network there are no threads but the client's, and the C library ends the process. The
+ * threads are listed twice before the end: a client's thread may end while the first list is read,
+ * and leave another one that this list lacks; the second list has it.
  */
 #include "core/client/last_thread.h"
 
@@ -67,9 +67,9 @@ static void first_has_ended(void *arg) {
   pthread_attr_init(&attr);
   pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);                    /* signals are the client's */
-  if (pthread_create(&thread, &attr, wait_for_last, NULL) != 0) { /* refused: this one waits */
-    tmb_os_thread_name(NULL, TMB_OWN_THREAD);
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the client's */
+  if (pthread_create(&thread, &attr, wait_for_last, NULL) != 0) {
+    tmb_os_thread_name(NULL, TMB_OWN_THREAD); /* no thread is to be had: this one waits */
     (void)wait_for_last(NULL);
   }
   pthread_sigmask(SIG_SETMASK, &before, NULL);

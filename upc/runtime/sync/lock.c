@@ -8,8 +8,8 @@
  * their requests reach its home, which polls in each call; it is one operation where the lock is
  * free. The lower half is written by the holder alone. Where the lock is mapped here, the
  * processor's operations are used, which are those that the library uses for words of this host;
- * a thread that waits so reads the word, and writes its number beside it before it sleeps, so that
- * the one before it wakes it.
+ * a waiting thread reads the word. Before it sleeps it writes its number beside the word, and the
+ * holder before it wakes it.
  * Algorithm: ticket lock (D. Reed, R. Kanodia, doi 10.1145/359060.359076).
  */
 #include "rt.h"
