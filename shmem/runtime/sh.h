@@ -299,6 +299,7 @@ struct sh_cond {
   int cmp;
   bool vector;
   const char *call;
+  const void *caller; /* return address in the program; NULL: not known */
 };
 SH_HIDDEN void sh_wait(const struct sh_cond *cond, bool (*enough)(const struct sh_cond *, void *),
                        void *arg);

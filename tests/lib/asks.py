@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Asks `tombolo why` about a running job, for tests/fault/why*.py, tests/fortran/why.py and
-tests/upc/why.py. Every wait is bounded."""
+"""Asks `tombolo why` about a running job, for tests/fault/why*.py, and why.py of tests/fortran,
+tests/shmem and tests/upc. Every wait is bounded."""
 
 import os
 import re
@@ -71,10 +71,11 @@ class Source:
         return rf"at hangs\.{self.ending}:{self.lines[line]}{place}"
 
     def compile(self, *command):
-        """Runs `tombolo COMMAND` on it."""
+        """Runs `tombolo COMMAND`, or a command with its path, on it."""
         name = f"{self.program}.{self.ending}"
         with open(name, "w") as file:
             file.write(self.text)
-        done = subprocess.run([TOMBOLO, *command, name, "-o", self.program], text=True,
+        tool = [] if os.path.isabs(command[0]) else [TOMBOLO]
+        done = subprocess.run([*tool, *command, name, "-o", self.program], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         check(done.returncode == 0, done.stdout)

@@ -100,6 +100,11 @@ static bool is_mine(const long *lock) {
 
 /* ---- the routines */
 
+#define COND(CALL)                                                     \
+ (struct sh_cond) {                                                    \
+  .ivars = l.node, .call = CALL, .caller = __builtin_return_address(0) \
+ }
+
 SH_DEF(void, set_lock, (long *lock)) {
   const struct lock l = find("set_lock", lock);
   while (!take(l.node)) {
@@ -107,12 +112,12 @@ SH_DEF(void, set_lock, (long *lock)) {
       sh_fatal("set_lock",
                "argument lock is %p: this PE has it, or waits for it, already [TMB-2330]",
                (void *)lock);
-    sh_wait(&(struct sh_cond){.ivars = l.node, .call = "shmem_set_lock"}, is_free, NULL);
+    sh_wait(&COND("shmem_set_lock"), is_free, NULL);
   }
   const uint32_t before = pshmem_uint32_atomic_swap(l.tail, l.me, l.home);
   if (before) {
     pshmem_uint32_atomic_or(l.node, l.me, (int)before - 1);
-    sh_wait(&(struct sh_cond){.ivars = l.node, .call = "shmem_set_lock"}, is_granted, NULL);
+    sh_wait(&COND("shmem_set_lock"), is_granted, NULL);
     __atomic_fetch_and(l.node, ~GRANTED, __ATOMIC_ACQUIRE);
   }
   hold(lock);
@@ -143,7 +148,7 @@ SH_DEF(void, clear_lock, (long *lock)) {
       give(l.node, 0);
       return;
     }
-    sh_wait(&(struct sh_cond){.ivars = l.node, .call = "shmem_clear_lock"}, has_next, NULL);
+    sh_wait(&COND("shmem_clear_lock"), has_next, NULL);
     word = __atomic_load_n(l.node, __ATOMIC_ACQUIRE);
   }
   give(l.node, NEXT);

@@ -107,7 +107,7 @@ static inline void wait_for(const struct sh_cond *c, bool (*enough)(const struct
                           .peer = GEX_RANK_INVALID,
                           .home = GEX_RANK_INVALID,
                           .event = GEX_EVENT_INVALID,
-                          .caller = __builtin_return_address(0)};
+                          .caller = c->caller};
   gexx_WaitInfo_Begin(&info);
   struct asked asked = {c, enough, arg};
   gexx_Wait_Until(&(gexx_WaitCond_t){.ready = ask,
@@ -167,9 +167,10 @@ static int all(const struct sh_cond *c, bool waits) {
 
 /* ---- the routines */
 
-#define COND(N, VALUES, STATUS, COUNT, VECTOR, CALL)                                        \
- &(const struct sh_cond) {                                                                  \
-  holds_##N, ivars, VALUES, STATUS, COUNT, sizeof *ivars, cmp, VECTOR, "shmem_" #N "_" CALL \
+#define COND(N, VALUES, STATUS, COUNT, VECTOR, CALL)                                         \
+ &(const struct sh_cond) {                                                                   \
+  holds_##N, ivars, VALUES, STATUS, COUNT, sizeof *ivars, cmp, VECTOR, "shmem_" #N "_" CALL, \
+      __builtin_return_address(0)                                                            \
  }
 #define ARRAY(T) T *ivars, size_t nelems
 #define DEFINE_ARRAYS(N, T, POST, VALUE, VALUES, VECTOR)                                        \
@@ -230,9 +231,14 @@ static bool try_signal(const struct sh_cond *c, void *arg) {
 
 SH_DEF(uint64_t, signal_wait_until, (uint64_t * ivars, int cmp, uint64_t cmp_value)) {
   uint64_t seen = 0;
-  const struct sh_cond c = {holds_uint64, ivars, &cmp_value,
-                            NULL,         1,     sizeof *ivars,
-                            cmp,          false, "shmem_signal_wait_until"};
+  const struct sh_cond c = {.holds = holds_uint64,
+                            .ivars = ivars,
+                            .values = &cmp_value,
+                            .count = 1,
+                            .size = sizeof *ivars,
+                            .cmp = cmp,
+                            .call = "shmem_signal_wait_until",
+                            .caller = __builtin_return_address(0)};
   sh_wait(&c, try_signal, &seen);
   return seen;
 }
